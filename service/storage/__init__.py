@@ -1,0 +1,6 @@
+"""Analyses kept in a relational database: an SQLite file by default, PostgreSQL by URL, one code path for both."""
+
+from .analyses import Analysis, AnalysisStore, Page
+from .database import Database, open_database
+
+__all__ = ["Analysis", "AnalysisStore", "Database", "Page", "open_database"]

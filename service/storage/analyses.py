@@ -1,0 +1,162 @@
+"""The store of analyses: add, get, page. A row never leaves it; what comes out are values of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import Connection, Table, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from ..errors import NotFound, Unavailable
+from .database import ATTEMPTS, Database
+from .faults import BUSY
+from .lists import AnalysisList, is_storable
+from .tables import ANALYSES, LABELS
+
+SPACE = "default"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """A question with its answer, both as the canonical JSON text that was stored, and what lists need of them.
+
+    id             derived by the caller from space, engine version and question, so equal ids mean equal questions
+    created_us     when it was first kept [µs since 1970-01-01 UTC]
+    lower_s        the roofline's lower bound [s]; estimate_s [s] where the answer has one
+    chip_id        None, as chip_revision, where the chip's numbers stand in the question itself
+    dtype, bound   None where the ops of the question differ in it
+    version        1 at first, and one more with every change of labels or note
+    """
+
+    id: str
+    space: str = SPACE
+    created_us: int
+    kind: str
+    chip_id: str | None
+    chip_revision: int | None
+    dtype: str | None
+    bound: str | None
+    lower_s: float
+    estimate_s: float | None
+    engine_version: str
+    question_digest: str
+    target_digest: str
+    document_version: int
+    note: str | None = None
+    version: int = 1
+    labels: Mapping[str, str] = field(default_factory=dict)
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some analyses of a list, and the cursor of the next ones; None on the last page."""
+
+    items: tuple[Analysis, ...]
+    next_cursor: str | None
+
+
+class AnalysisStore:
+    """Analyses in a database whose schema is at head."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, analysis: Analysis) -> tuple[Analysis, bool]:
+        """Keeps the analysis: (what is now stored, whether this call stored it), committed.
+
+        Where the id is known the stored one stays as it is and gains only labels whose keys it lacks; its version
+        then rises by one. Holds under races of threads, processes and machines. Raises: Unavailable.
+        """
+        return self._database.write(lambda connection: _add(connection, analysis))
+
+    def get(self, id: str, space: str = SPACE) -> Analysis:  # noqa: A002 - the field's own name
+        """The analysis of this id. Raises: NotFound, Unavailable."""
+        found = self._database.read(lambda connection: _stored(connection, id, space)) if is_storable(id + space) else None
+        if found is None:
+            raise NotFound("No analysis has this id.")
+        return found
+
+    def page(
+        self,
+        limit: int,
+        cursor: str | None = None,
+        *,
+        kind: str | None = None,
+        chip: str | None = None,
+        bound: str | None = None,
+        label: str | None = None,
+        order_by: str = "-created_at",
+        space: str = SPACE,
+    ) -> Page:
+        """The first `limit` analyses of a list, or those behind a cursor of the same list (`AnalysisList`).
+
+        Whoever follows the cursors meets every analysis that was there at the start exactly once.
+        Raises: InvalidInput for a cursor, order or filter that cannot be meant; Unavailable.
+        """
+        assert limit >= 1
+        listed = AnalysisList(space=space, kind=kind, chip=chip, bound=bound, label=label, order_by=order_by)
+        rows_and_one = listed.select(limit + 1, cursor)
+        if not listed.can_match:
+            return Page((), None)
+
+        def read(connection: Connection) -> Page:
+            rows = connection.execute(rows_and_one).all()
+            shown = rows[:limit]
+            return Page(_with_labels(connection, shown), listed.cursor_behind(shown[-1]) if len(rows) > limit else None)
+
+        return self._database.read(read)
+
+
+def _add(connection: Connection, analysis: Analysis) -> tuple[Analysis, bool]:
+    row = {column.name: getattr(analysis, column.name) for column in ANALYSES.columns}
+    for _ in range(ATTEMPTS):
+        if _insert_absent(connection, ANALYSES, [row]):
+            _insert_absent(connection, LABELS, _label_rows(analysis, analysis.labels))
+            return replace(analysis, labels=dict(sorted(analysis.labels.items()))), True
+        stored = _stored(connection, analysis.id, analysis.space, lock=True)
+        if stored is not None:
+            return _add_labels(connection, stored, analysis.labels), False
+    raise Unavailable(BUSY)  # each time someone deleted it between the two statements
+
+
+def _add_labels(connection: Connection, stored: Analysis, labels: Mapping[str, str]) -> Analysis:
+    absent = {key: value for key, value in labels.items() if key not in stored.labels}
+    if not _insert_absent(connection, LABELS, _label_rows(stored, absent)):
+        return stored
+    connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=stored.version + 1))
+    merged = dict(sorted({**stored.labels, **absent}.items()))
+    return replace(stored, version=stored.version + 1, labels=merged)
+
+
+def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
+    """How many of `rows` were inserted; those whose key is taken are left out, also when it is taken at this moment."""
+    if not rows:
+        return 0
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    return connection.execute(insert(table).values(list(rows)).on_conflict_do_nothing()).rowcount
+
+
+def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool = False) -> Analysis | None:
+    """The analysis, if there is one; with `lock` nobody else changes or deletes it until the transaction ends."""
+    query = select(ANALYSES).where(ANALYSES.c.id == analysis_id, ANALYSES.c.space == space)
+    rows = connection.execute(query.with_for_update(key_share=True) if lock else query).all()
+    return next(iter(_with_labels(connection, rows)), None)
+
+
+def _with_labels(connection: Connection, rows: Sequence[Any]) -> tuple[Analysis, ...]:
+    if not rows:
+        return ()
+    labels: dict[str, dict[str, str]] = {row.id: {} for row in rows}
+    query = select(LABELS.c.analysis_id, LABELS.c.key, LABELS.c.value).where(LABELS.c.analysis_id.in_(labels)).order_by(LABELS.c.key)
+    for analysis_id, key, value in connection.execute(query):
+        labels[analysis_id][key] = value
+    return tuple(Analysis(**row._mapping, labels=labels[row.id]) for row in rows)
+
+
+def _label_rows(analysis: Analysis, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    own = {"analysis_id": analysis.id, "space": analysis.space, "created_us": analysis.created_us, "lower_s": analysis.lower_s}
+    return [{**own, "key": key, "value": value} for key, value in labels.items()]

@@ -1,0 +1,65 @@
+"""PostgreSQL as we use it: a bounded pool with short waits, and an address that is never shown."""
+
+from __future__ import annotations
+
+import psycopg
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from ..errors import Unavailable
+
+CONNECT_S = 5
+STATEMENT_MS = 15_000
+LOCK_MS = 5_000
+IDLE_IN_TRANSACTION_MS = 30_000
+
+# A cached plan that ignores the values may sort a whole table for one page, so plans are always made for the values.
+SESSION = (
+    f"SET statement_timeout = {STATEMENT_MS}",
+    f"SET lock_timeout = {LOCK_MS}",
+    f"SET idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MS}",
+    "SET plan_cache_mode = force_custom_plan",
+)
+
+
+def address(text: str) -> URL:
+    """The URL, for our driver. Accepts `postgresql://` and `postgres://`; a refusal does not repeat what was given."""
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or url.drivername not in ("postgres", "postgresql", "postgresql+psycopg"):
+        raise Unavailable(
+            "The database URL is not of the form postgresql://user:password@host:port/name.",
+            code="database-unavailable",
+        )
+    return url.set(drivername="postgresql+psycopg")
+
+
+def engines(url: URL, *, connections: int, wait_s: float) -> tuple[Engine, Engine]:
+    """(reader, writer), over one pool. A reader sees one moment throughout its transaction and cannot write."""
+    engine = create_engine(
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=wait_s,
+        pool_pre_ping=True,  # after a restart of the server its dead connections are replaced, not handed out
+        hide_parameters=True,
+        isolation_level="READ COMMITTED",
+        connect_args={
+            "connect_timeout": CONNECT_S,
+            "application_name": "roofline",
+            "tcp_user_timeout": 10_000,
+            "keepalives_idle": 30,
+        },
+    )
+    event.listen(engine, "connect", _configure)
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True), engine
+
+
+def _configure(connection: psycopg.Connection, _record: object) -> None:
+    autocommit = connection.autocommit
+    connection.autocommit = True
+    for statement in SESSION:
+        connection.execute(statement)
+    connection.autocommit = autocommit
