@@ -1,0 +1,1 @@
+"""The tests of `service.storage`, on real SQLite files and a real PostgreSQL server."""
