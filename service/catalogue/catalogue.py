@@ -1,0 +1,105 @@
+"""The catalogue: what is known of chips, systems, adapters and planning constants, at one moment, immutable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic, TypeVar
+
+from ..errors import InvalidInput, near, refuse
+from .chip import Chip
+from .cluster import Cluster
+from .constants_file import ConstantsFile
+from .digests import digest_of_set
+from .nic_file import NicFile
+from .record import Record
+
+RecordT = TypeVar("RecordT", bound=Record[Any])
+
+
+class Shelf(Generic[RecordT]):
+    """The entries of one kind, every revision of each; `noun` is what one of them is called in an error."""
+
+    def __init__(self, noun: str, records: Sequence[RecordT]) -> None:
+        self._noun = noun
+        self._by_id: dict[str, tuple[RecordT, ...]] = {}
+        for record in sorted(records, key=lambda each: (each.id, each.revision)):
+            self._by_id[record.id] = (*self._by_id.get(record.id, ()), record)
+        self.newest = tuple(revisions[-1] for revisions in self._by_id.values())
+
+    def revisions(self, name: str, pointer: str) -> tuple[RecordT, ...]:
+        """Every revision of the entry called `name`, oldest first.
+
+        Raises `InvalidInput` (unknown-<noun>) with the ids that resemble it.
+        """
+        found = self._by_id.get(name)
+        if found is None:
+            raise refuse(pointer, f"unknown-{self._noun}", f"No {self._noun} has this id.", near(name, self._by_id))
+        return found
+
+    def get(self, ref: str, pointer: str) -> RecordT:
+        """The entry of an id, its newest revision, or the one pinned by `id@revision`.
+
+        Raises `InvalidInput`: unknown-<noun>, unknown-revision.
+        """
+        name, at, revision = ref.partition("@")
+        known = self.revisions(name, pointer)
+        found = known[-1] if not at else next((each for each in known if str(each.revision) == revision), None)
+        if found is None:
+            raise self._unknown_revision(known, pointer)
+        return found
+
+    def _unknown_revision(self, known: tuple[RecordT, ...], pointer: str) -> InvalidInput:
+        newest_first = tuple(each.ref for each in reversed(known))
+        return refuse(pointer, "unknown-revision", f"This {self._noun} has no such revision.", newest_first[:3])
+
+    def lines(self) -> list[str]:
+        """One line per revision of each entry: noun, reference, digest of its values."""
+        return [f"{self._noun} {each.ref} {each.digest}" for revisions in self._by_id.values() for each in revisions]
+
+
+class Catalogue:
+    """All that was loaded. `chips` and `clusters` hold the newest revisions, sorted by id."""
+
+    def __init__(
+        self,
+        *,
+        chips: Sequence[Chip],
+        clusters: Sequence[Cluster],
+        nics: Sequence[Record[NicFile]],
+        collective_constants: Sequence[Record[ConstantsFile]],
+    ) -> None:
+        self._chips = Shelf("chip", chips)
+        self._clusters = Shelf("cluster", clusters)
+        self._nics = Shelf("nic", nics)
+        self._constants = Shelf("collective-constants", collective_constants)
+        shelves = (self._chips, self._clusters, self._nics, self._constants)
+        self.lines = tuple(line for shelf in shelves for line in shelf.lines())
+        self.digest = digest_of_set(self.lines)
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        return self._chips.newest
+
+    def chip(self, ref: str, pointer: str = "/target/chip") -> Chip:
+        """The chip of an id, or of an id pinned to a revision; `pointer` is where the request names it."""
+        return self._chips.get(ref, pointer)
+
+    def revisions(self, name: str, pointer: str = "/path/id") -> tuple[Chip, ...]:
+        """Every revision of a chip, oldest first."""
+        return self._chips.revisions(name, pointer)
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        return self._clusters.newest
+
+    def cluster(self, ref: str, pointer: str = "/target/mesh/cluster") -> Cluster:
+        """The system of an id, or of an id pinned to a revision; `pointer` is where the request names it."""
+        return self._clusters.get(ref, pointer)
+
+    @property
+    def nics(self) -> tuple[Record[NicFile], ...]:
+        return self._nics.newest
+
+    @property
+    def collective_constants(self) -> tuple[Record[ConstantsFile], ...]:
+        return self._constants.newest

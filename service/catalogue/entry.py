@@ -1,0 +1,43 @@
+"""What every entry of the catalogue states about itself, whatever it describes."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from .quantity import Confidence, Section, Slug, Strict, Text
+
+
+class Entry(Section):
+    """A file of the catalogue: which thing, which revision of our knowledge of it, and how far it is believed."""
+
+    id: Slug
+    revision: Annotated[int, Field(strict=True, ge=1)]
+    date: dt.date | None = None
+    """day of this revision; the first needs none"""
+    reason: Text
+    """why this revision exists"""
+    confidence: Confidence
+    confidence_why: Text
+    name: Text
+
+    @model_validator(mode="after")
+    def _dated(self) -> Self:
+        if self.revision > 1 and self.date is None:
+            raise ValueError("a correction needs its date")
+        return self
+
+    @property
+    def ref(self) -> str:
+        return f"{self.id}@{self.revision}"
+
+
+class Source(Strict):
+    """A work that a value was taken from. Address and date read stand only where they are known."""
+
+    title: Text
+    publisher: Text
+    url: Annotated[str, Field(pattern=r"^https://\S+$", max_length=500)] | None = None
+    read: dt.date | None = None
