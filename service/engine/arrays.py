@@ -1,0 +1,43 @@
+"""Columns: every quantity of the engine is a float64 array with one value per row.
+
+int64 is never used in a formula: 2·m·k·n with m = k = n = 2²¹ wraps to 0.
+Rows stand on the last axis. A leading axis, where there is one, holds variants of each row: row 0 the question, the others its levers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from operator import mul
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Real = NDArray[np.float64]
+Code = NDArray[np.int8]
+T = TypeVar("T", Real, Code)
+
+
+def column(values: ArrayLike) -> Real:
+    """`values` as a float64 column; a single number becomes a column of one row.
+
+    >>> column(3)
+    array([3.])
+    """
+    return np.atleast_1d(np.asarray(values, dtype=np.float64))
+
+
+def product(factors: Iterable[Real]) -> Real:
+    """The product of columns, in the order given (so that the same question gives the same bits)."""
+    return reduce(mul, factors)
+
+
+def row(block: T, index: int) -> T:
+    """Variant `index` of a block [variants, rows]; a column without variants is the same in all of them."""
+    return block if block.ndim == 1 else block[index]
+
+
+def cut(values: Real, part: slice) -> Real:
+    """The rows of `part`; a column of one row is shared by all rows and stays."""
+    return values[part] if values.size > 1 else values

@@ -1,0 +1,66 @@
+"""Many rows in chunks that stay in the cache: the same evaluation as for one row, several times."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from ..errors import refuse
+from .arrays import cut
+from .machine import Machine
+from .report import Report, report
+from .term import Term
+
+R = TypeVar("R")
+
+LARGEST_COUNT = 1e300
+"""Counts beyond this are refused: what follows from them would overflow."""
+
+CHUNK = 8192
+"""Rows evaluated at once; a block of that many with its variants fits the second-level cache."""
+
+
+def in_chunks(term: Term, machine: Machine, evaluate_chunk: Callable[[Term, Machine], R], chunk: int = CHUNK) -> R:
+    """`evaluate_chunk` over all rows of a term and a machine, `chunk` rows at a time, joined to one result."""
+    rows = max(each.size for each in (*term.columns().values(), *machine.columns()))
+    parts = [
+        evaluate_chunk(
+            term.with_columns({name: cut(values, slice(start, start + chunk)) for name, values in term.columns().items()}),
+            machine.rows(slice(start, start + chunk)),
+        )
+        for start in range(0, rows, chunk)
+    ]
+    return cast("R", _joined(parts, min(rows, chunk)))
+
+
+def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
+    """`report` for any number of rows.
+
+    Raises `InvalidInput` as `report` does, and too-large where a count would overflow; of many rows, the first is named.
+    """
+    found = in_chunks(term, machine, lambda t, m: report(t, m, is_class_asked=is_class_asked, overlap=overlap))
+    for counts in (found.flops, found.bytes_total):
+        if not counts.max() <= LARGEST_COUNT:
+            bad = int(np.argmax(~(counts <= LARGEST_COUNT)))
+            raise refuse(term.pointer_to_row(bad), "too-large", "A count of this op exceeds 1e300.")
+    return found
+
+
+def _joined(parts: list[Any], rows: int) -> Any:
+    """Columns end to end; `rows` is how many the first part has, by which a shared column is told from a full one."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts, axis=-1) if first.shape[-1] == rows else first
+    if isinstance(first, Mapping):
+        return {name: _joined([part[name] for part in parts], rows) for name in first}
+    if isinstance(first, tuple):
+        return tuple(_joined(list(each), rows) for each in zip(*parts, strict=True))
+    if dataclasses.is_dataclass(first) and not isinstance(first, type):
+        members = {each.name: _joined([getattr(part, each.name) for part in parts], rows) for each in dataclasses.fields(first)}
+        return dataclasses.replace(first, **members)
+    return first

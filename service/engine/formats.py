@@ -1,0 +1,97 @@
+"""How the operands of one term are stored, and in which class the term computes.
+
+The order of defaults: an operand's own format, else `dtype`. An output without either takes the first input's format, or bf16
+when that has fewer than 16 bits. The arithmetic class is the promotion of the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+
+from ..errors import refuse
+from .dtypes import DTYPES, DType, arithmetic, promote, storage
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Scales stored beside an operand: one per `group_size` elements along the contraction, or one per block."""
+
+    dtype: str
+    group_size: int | None = None
+    block: tuple[int, ...] | None = None
+    """block of elements that shares a scale, in the operand's own order of dims"""
+    zero_point_dtype: str | None = None
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How one operand lies in memory."""
+
+    dtype: DType
+    scale: Scale | None = None
+
+    @property
+    def has_scales(self) -> bool:
+        return self.scale is not None or self.dtype.group > 0
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The format members of a term, every default filled, by the names of its fields."""
+
+    members: Mapping[str, str | None]
+
+
+@lru_cache(maxsize=4096)
+def resolve(*, dtype: str | None, inputs: tuple[tuple[str, str | None], ...], out: str | None, compute: str | None) -> Formats:
+    """Fill the defaults. `inputs` pairs the name of each input operand with its own format, if it has one.
+
+    Raises `InvalidInput`: missing, unknown-dtype, ambiguous-compute-dtype; pointers are relative to the op.
+    """
+    common = None if dtype is None else storage(dtype, "/dtype")
+    stored = {name: common if own is None else storage(own, f"/{name}_dtype") for name, own in inputs}
+    known = {name: each for name, each in stored.items() if each is not None}
+    if len(known) < len(stored):
+        every = ", ".join(f"{name}_dtype" for name in stored)
+        raise refuse("/dtype", "missing", f"State dtype, or each of {every}.")
+    written = storage(out, "/out_dtype") if out is not None else common or _widened(next(iter(known.values())))
+    computed = _promoted(list(known.values())) if compute is None else arithmetic(compute, "/compute_dtype")
+    return Formats(
+        {
+            "dtype": None if common is None else common.name,
+            **{f"{name}_dtype": each.name for name, each in known.items()},
+            "out_dtype": written.name,
+            "compute_dtype": computed,
+        }
+    )
+
+
+def _widened(first: DType) -> DType:
+    return first if first.bits >= 16 else DTYPES["bf16"]
+
+
+def _promoted(inputs: list[DType]) -> str:
+    """The class of all inputs together; each step keeps the wider of the two formats."""
+
+    def wider(x: DType, y: DType) -> DType:
+        winner = promote(x, y, "/compute_dtype")
+        return x if x.arithmetic == winner else y
+
+    return reduce(wider, inputs).arithmetic
+
+
+def scaled(name: str, dtype: DType, scale: Scale | None, dims: int) -> Storage:
+    """The storage of operand `name` with `scale` beside it; `dims` is how many dims a block has.
+
+    Raises `InvalidInput` when the format carries scales of its own or the block has another number of dims.
+    """
+    if scale is None:
+        return Storage(dtype)
+    pointer = f"/{name}_scale"
+    if dtype.group:
+        raise refuse(pointer, "invalid-request", f"{dtype.name} carries its own scales; leave {name}_scale out.")
+    if scale.block is not None and len(scale.block) != dims:
+        raise refuse(f"{pointer}/block", "out-of-range", f"The block needs {dims} sizes, one per dim of the operand.")
+    return Storage(dtype, scale)

@@ -1,0 +1,7 @@
+"""One op per file. Importing this folder registers them all; `OPS` has them by kind."""
+
+from __future__ import annotations
+
+from ..registry import discover
+
+OPS = discover(__name__, __path__)

@@ -1,0 +1,100 @@
+"""Matrix multiplication: out[batch, m, n] = a[batch, m, k] · b[batch, k, n].
+
+operations  2·batch·m·k·n on the matrix unit (k−1 adds counted as k)
+traffic     a, b and out move once each; the output is cast to its format before it is written
+rows        m is given, or follows from sequences: tokens per replica of the weights
+approximate where m ≪ k, n only b's bytes matter: intensity → 2·m / (bytes per element of b)
+Source      How to Scale Your Model, "All About Rooflines", matrix multiplication
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from ...errors import Fault, InvalidInput
+from ..arrays import Real
+from ..demand import Demand, Gemm, Operand, matrix_product
+from ..formats import Scale
+from ..registry import op
+from ..term import Formulas, Term, choice, dim
+from ..tokens import sequences_needed, tokens_per_replica
+
+FORMULAS = Formulas(
+    flops="2·batch·m·k·n",
+    elements={"a": "batch·m·k", "b": "batch·k·n", "out": "batch·m·n"},
+    source="How to Scale Your Model, All About Rooflines: matrix multiplication",
+)
+
+
+@op("matmul")
+@dataclass(frozen=True, kw_only=True)
+class Matmul(Term):
+    m: Real | None = dim("rows of a and out, per pair", default=None)
+    k: Real = dim("contracted dim: columns of a, rows of b")
+    n: Real = dim("columns of b and out")
+    batch: Real = dim("independent pairs of matrices", default=1)
+    sequences: Real | None = dim("sequences over all replicas; with sequence_length, instead of m", default=None)
+    sequence_length: Real | None = dim("tokens of one sequence", default=None)
+    replicas: Real | None = dim("copies of the weights that share the sequences (1)", default=None, columns=False)
+    dtype: str | None = choice("format of a, b and out")
+    a_dtype: str | None = choice("format of a (dtype)")
+    b_dtype: str | None = choice("format of b (dtype)")
+    out_dtype: str | None = choice("format of out (dtype)")
+    compute_dtype: str | None = choice("arithmetic class (the promotion of a's and b's formats)", "class")
+    a_scale: Scale | None = choice("scales stored beside a, along k or per block of (m, k)", "scale")
+    b_scale: Scale | None = choice("scales stored beside b, along k or per block of (k, n)", "scale")
+
+    example = {"m": 512, "k": 8192, "n": 28672, "dtype": "bf16"}
+    factors = ("a", "b")
+    grows = ("m", "batch")
+    approximates = "m"
+
+    def demand(self) -> Demand:
+        m, k, n, batch = self.rows, self.k, self.n, self.batch
+        return matrix_product(
+            Gemm(m, k, n, batch),
+            a=Operand("a", (batch, m, k), along=(-1,), uncut=1),
+            b=Operand("b", (batch, k, n), along=(-2,), uncut=1),
+            out=Operand("out", (batch, m, n), written=True, uncut=1),
+        )
+
+    @property
+    def rows(self) -> Real:
+        """m of a resolved term."""
+        if self.m is None:
+            raise ValueError("the rows of a matmul are known only after resolved()")
+        return self.m
+
+    def formulas(self) -> Formulas:
+        return FORMULAS
+
+    def approximation(self, moved: Mapping[str, Real]) -> Real:
+        """2·m / w where w is the bytes of one element of b, its scales included [FLOP/B]."""
+        return 2.0 * (self.batch * self.rows * self.k * self.n) / moved["b"]
+
+    def asks(self, variable: str) -> str:
+        return "sequences" if variable == "m" and self.sequences is not None else variable
+
+    def answer(self, variable: str, value: Real) -> Real:
+        if self.asks(variable) != "sequences" or self.sequence_length is None or self.replicas is None:
+            return value
+        return sequences_needed(value, self.sequence_length, self.replicas)
+
+    def resolved(self) -> Self:
+        if self.sequences is None and self.sequence_length is None and self.replicas is None:
+            if self.m is None:
+                raise InvalidInput([Fault("/m", "missing", "State m, or sequences with sequence_length.")])
+            return super().resolved()
+        if self.m is not None:
+            raise InvalidInput([Fault("/m", "invalid-request", "State m or sequences, not both.")])
+        missing = [name for name in ("sequences", "sequence_length") if getattr(self, name) is None]
+        if missing or self.sequences is None or self.sequence_length is None:
+            raise InvalidInput([Fault(f"/{name}", "missing", "sequences and sequence_length go together.") for name in missing])
+        replicas = np.ones(1) if self.replicas is None else self.replicas
+        m = tokens_per_replica(self.sequences, self.sequence_length, replicas)
+        return super(Matmul, dataclasses.replace(self, m=m, replicas=replicas)).resolved()

@@ -1,0 +1,142 @@
+"""Everything the roofline says about a term on a machine: counts, times, verdicts, thresholds, levers, in columns.
+
+One path serves one question and a million: rows stand on the last axis, the variants of each (its levers and probes) on the
+first, and the whole block goes through the same arithmetic once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import roofline
+from .arrays import Code, Real, row
+from .demand import ZERO, Demand
+from .formats import Storage
+from .hbm import Traffic, traffic
+from .levers import PROBE, Levers, Variants, levers, spread, variants
+from .machine import Machine, Placement, place
+from .term import Term
+from .thresholds import Roofs, Threshold, crossing, line, settled
+
+@dataclass(frozen=True)
+class Core:
+    """What a roofline is made of: what the op does, what it moves, how long each takes, which is longest."""
+
+    flops: Real
+    moved: Traffic
+    times: roofline.Times
+    lower: Real
+    longest: Code
+    """bits, see `roofline.longest_paths`"""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All columns of one answer. A column has one value per row, or one value where all rows share it."""
+
+    placement: Placement
+    flops: Real
+    vector_flops: Real
+    bytes: Mapping[str, Real]
+    bytes_total: Real
+    bandwidth: Real
+    times: roofline.Times
+    lower: Real
+    upper: Real
+    overlapped: Real
+    intensity: Real
+    approximation: Real | None
+    """the textbook's intensity [FLOP/B]"""
+    critical: Real | None
+    """intensity at the ridge [FLOP/B]; None without a peak"""
+    longest: Code
+    thresholds: tuple[Threshold, ...]
+    levers: Levers
+
+    @property
+    def rows(self) -> int:
+        return self.lower.size
+
+
+def core(demand: Demand, storages: Mapping[str, Storage], peak: Real | None, bandwidth: Real, shrink: Mapping[str, Real]) -> Core:
+    """Counts, times and verdict: t_math = flops / peak, t_hbm = bytes / bandwidth.
+
+    `shrink` multiplies the bytes of an operand; without a peak the operations take no time.
+    """
+    moved = traffic(demand, storages, shrink)
+    times = roofline.Times(math=ZERO if peak is None else demand.flops / peak, hbm=moved.total / bandwidth)
+    lower = roofline.lower(times)
+    return Core(demand.flops, moved, times, lower, roofline.longest_paths(times, lower))
+
+
+def report(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
+    """Evaluate a resolved term, its levers and its probes on one machine, or on one machine per row.
+
+    `is_class_asked` when the caller insists on the arithmetic class; `overlap` is the share of hideable time that is hidden.
+
+    Raises `InvalidInput`: what the machine lacks (unsupported-dtype, missing), scales that do not fit.
+    """
+    over = variants(term)
+    block = spread(term, over)
+    demand = block.demand()
+    storages = term.storages(demand)
+    placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)
+    roofs = Roofs(placed.peak, machine.memory)
+    peaks = None if roofs.peak is None else roofs.peak * over.factor("peak_flops_per_s")
+    bandwidths = roofs.bandwidth * over.factor("hbm_bandwidth_bytes_per_s")
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        found = core(demand, storages, peaks, bandwidths, over.shrink)
+        times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0))
+        least, most = row(found.lower, 0), roofline.upper(times)
+        flops, total = row(found.flops, 0), row(found.moved.total, 0)
+        moved = {name: row(each, 0) for name, each in found.moved.by_operand.items()}
+        approximation = term.approximation(moved)
+        return Report(
+            placement=placed,
+            flops=flops,
+            vector_flops=row(demand.vector_operations, 0),
+            bytes=moved,
+            bytes_total=total,
+            bandwidth=roofs.bandwidth,
+            times=times,
+            lower=least,
+            upper=most,
+            overlapped=roofline.overlapped(least, most, overlap),
+            intensity=flops / total,
+            approximation=approximation,
+            critical=roofs.ridge,
+            longest=row(found.longest, 0),
+            thresholds=tuple(_threshold(term, name, over, found, storages, roofs, approximation) for name in over.probed),
+            levers=levers(over, found.lower, found.longest),
+        )
+
+
+def _threshold(
+    term: Term,
+    name: str,
+    over: Variants,
+    found: Core,
+    storages: Mapping[str, Storage],
+    roofs: Roofs,
+    approximation: Real | None,
+) -> Threshold:
+    """The HBM threshold in one dim, read from its two probe rows."""
+    zero, probe = over.probe_rows(name)
+    flops = line(row(found.flops, zero), row(found.flops, probe), PROBE)
+    moved = line(row(found.moved.total, zero), row(found.moved.total, probe), PROBE)
+    exact = crossing(flops, moved, roofs)
+    if any(each.has_scales for each in storages.values()):
+        exact = settled(exact, lambda value: _bytes_at(term, name, value), flops, moved, roofs)
+    approximate = None
+    if name == term.approximates and approximation is not None and roofs.ridge is not None:
+        approximate = term.answer(name, term.columns()[name] * (roofs.ridge / approximation))
+    return Threshold("hbm", term.asks(name), term.answer(name, exact), approximate)
+
+
+def _bytes_at(term: Term, name: str, value: Real) -> Real:
+    at = term.with_columns({name: value})
+    demand = at.demand()
+    return traffic(demand, at.storages(demand), {}).total

@@ -1,0 +1,149 @@
+"""A term: what is asked. An op is a frozen dataclass of two kinds of field.
+
+    dims     float64 columns that broadcast against each other (see `arrays`)
+    choices  formats, scales, flags, an equation: one value per call; rows are grouped by their choices
+
+Fields that the caller left out are None or their default until `resolved()` fills them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Literal, Self, cast
+
+from .arrays import Real, column
+from .demand import Demand, Operand
+from .dtypes import DTYPES
+from .formats import Storage, resolve, scaled
+
+LARGEST_DIM = 2**53 - 1
+"""Whole numbers above this are not exact in float64."""
+
+Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes"]
+"""What a field holds, from which the request schema of the op is derived."""
+
+REQUIRED: Any = dataclasses.MISSING
+
+
+def dim(meaning: str, *, default: int | None = REQUIRED, columns: bool = True) -> Any:
+    """A whole-number field of a term, 1 … 2^53−1; `columns` says whether a list may stand in it."""
+    metadata = {"form": "whole", "meaning": meaning, "columns": columns, "default": default}
+    if default is REQUIRED:
+        return field(metadata=metadata)
+    if default is None:
+        return field(default=None, metadata=metadata)
+    return field(default_factory=partial(column, default), metadata=metadata)
+
+
+def choice(meaning: str, form: Form = "dtype", *, default: object = None) -> Any:
+    """A field that takes one value per call."""
+    metadata = {"form": form, "meaning": meaning, "default": default}
+    return field(metadata=metadata) if default is REQUIRED else field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Formulas:
+    """The counts of an op as text, in the symbols of its fields; `explain` puts the numbers in."""
+
+    flops: str
+    elements: Mapping[str, str]
+    """elements of each operand"""
+    source: str
+
+
+class Term:
+    """Base of all ops: fields as columns, formats with their defaults filled."""
+
+    kind: ClassVar[str]
+    example: ClassVar[Mapping[str, object]]
+    """fields of a question about this op that works as it stands"""
+    fixed: ClassVar[Mapping[str, str]] = {}
+    """formats of operands that the caller does not choose"""
+    approximates: ClassVar[str | None] = None
+    """the dim to which the approximate intensity is proportional"""
+
+    @property
+    def grows(self) -> tuple[str, ...]:
+        """Dims for which a threshold is asked."""
+        return ()
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Operands whose formats decide the arithmetic class, in order."""
+        raise NotImplementedError
+
+    def demand(self) -> Demand:
+        raise NotImplementedError
+
+    def formulas(self) -> Formulas:
+        raise NotImplementedError
+
+    def approximation(self, moved: Mapping[str, Real]) -> Real | None:
+        """The textbook's approximate intensity [FLOP/B] given the bytes of each operand, where it has one."""
+        return None
+
+    def resolved(self) -> Self:
+        """The same term with every default filled.
+
+        Raises `InvalidInput` with pointers relative to the op.
+        """
+        held = self.__dict__
+        formats = resolve(
+            dtype=held.get("dtype"),
+            inputs=tuple((name, held.get(f"{name}_dtype")) for name in self.factors),
+            out=held.get("out_dtype"),
+            compute=held.get("compute_dtype"),
+        )
+        return self._replaced({name: value for name, value in formats.members.items() if name in held})
+
+    @property
+    def arithmetic(self) -> str:
+        """The arithmetic class of a resolved term."""
+        return cast("str", self.__dict__["compute_dtype"])
+
+    def storages(self, demand: Demand) -> dict[str, Storage]:
+        """How each operand of `demand` lies in memory; asks for a resolved term."""
+        return {each.name: self._storage(each) for each in demand.operands}
+
+    def _storage(self, operand: Operand) -> Storage:
+        held, name = self.__dict__, operand.name
+        own = self.fixed.get(name) or held.get(f"{name}_dtype") or held["dtype"]
+        return scaled(name, DTYPES[own], held.get(f"{name}_scale"), len(operand.shape) - operand.uncut)
+
+    def columns(self) -> dict[str, Real]:
+        """The columns of the term by name."""
+        held = self.__dict__
+        return {name: held[name] for name in _whole(cast("Hashable", type(self))) if held[name] is not None}
+
+    def asks(self, variable: str) -> str:
+        """The name under which the threshold in `variable` is given."""
+        return variable
+
+    def answer(self, variable: str, value: Real) -> Real:
+        """The threshold `value` of a dim in terms of what the caller gave."""
+        return value
+
+    def pointer_to_row(self, index: int) -> str:
+        """Where row `index` stands in the question: in the first of its lists."""
+        lists = [name for name, column in self.columns().items() if column.size > 1]
+        return f"/{lists[0]}/{index}" if lists else ""
+
+    def with_columns(self, columns: Mapping[str, Real]) -> Self:
+        """The same term with some columns replaced."""
+        return self._replaced(columns)
+
+    def _replaced(self, members: Mapping[str, object]) -> Self:
+        """A copy with other members; `dataclasses.replace` does the same in five times the time, which shows in a single answer."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.__dict__.update(members)
+        return copy
+
+
+@lru_cache
+def _whole(kind: Hashable) -> tuple[str, ...]:
+    """Names of the whole-number fields of an op."""
+    return tuple(each.name for each in dataclasses.fields(cast("Any", kind)) if each.metadata["form"] == "whole")
