@@ -41,21 +41,27 @@ def pins(name: str) -> dict[str, list[str]]:
 
 
 def test_the_locked_lists_are_hashed_and_name_no_registry() -> None:
-    for name in ("requirements.lock", "requirements-dev.lock"):
+    for name in ("requirements.lock", "requirements-dev.lock", "requirements-build.lock"):
         assert not ADDRESS.search((ROOT / name).read_text())
         for requirement, hashes in pins(name).items():
             assert re.match(r"[a-z0-9-]+==\S+", requirement), requirement
             assert hashes, f"{requirement} has no hash"
 
 
-def test_the_list_for_development_holds_the_whole_list_for_running() -> None:
-    runtime, development = pins("requirements.lock"), pins("requirements-dev.lock")
-    assert {requirement: development.get(requirement) for requirement in runtime} == runtime
+def test_the_list_for_development_holds_the_other_lists_whole() -> None:
+    development = pins("requirements-dev.lock")
+    for part in (pins("requirements.lock"), pins("requirements-build.lock")):
+        assert {requirement: development.get(requirement) for requirement in part} == part
 
 
 def test_every_declared_dependency_is_locked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    declared = {"requirements.lock": project["project"]["dependencies"], "requirements-dev.lock": project["dependency-groups"]["dev"]}
+    groups = project["dependency-groups"]
+    declared = {
+        "requirements.lock": project["project"]["dependencies"],
+        "requirements-build.lock": groups["build"],
+        "requirements-dev.lock": [requirement for requirement in groups["dev"] if isinstance(requirement, str)],
+    }
     for name, requirements in declared.items():
         locked = {pin.split("==")[0] for pin in pins(name)}
         wanted = {re.split(r"[\[>=<; ]", requirement)[0].lower() for requirement in requirements}
