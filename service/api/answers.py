@@ -1,0 +1,51 @@
+"""What a route gives back: JSON with every number checked, and single resources with a tag of their content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from starlette.responses import Response
+
+from ..errors import Internal, InvalidInput, NotFound
+from .accepting import JSON
+from .call import Call
+
+T = TypeVar("T")
+
+
+def written(value: object) -> bytes:
+    """`value` as JSON. Raises Internal for a number that is not finite, which JSON does not have."""
+    try:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    except ValueError as error:
+        raise Internal("An answer held a number that is not finite.") from error
+
+
+def answer(body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """JSON text as an answer."""
+    return Response(body, status_code=status, headers=headers, media_type=JSON)
+
+
+def listing(items: list[dict[str, Any]], *, next_cursor: str | None, limit: int) -> Response:
+    """One page of a list."""
+    return answer(written({"items": items, "next_cursor": next_cursor, "limit": limit}))
+
+
+def resource(call: Call, body: bytes, media_type: str = JSON) -> Response:
+    """A single resource with its strong `ETag`, or 304 for a caller that has this very content (`If-None-Match`)."""
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    asked = call.headers.get("if-none-match")
+    if asked is not None and (asked.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in asked.split(",")}):
+        return Response(status_code=304, headers={"etag": tag})
+    return Response(body, headers={"etag": tag}, media_type=media_type)
+
+
+def found(find: Callable[[], T]) -> T:
+    """What `find` gives for a name in the path. A name that is unknown there is NotFound, not a fault of a request."""
+    try:
+        return find()
+    except InvalidInput as error:
+        raise NotFound(error.faults[0].detail, suggestions=error.faults[0].suggestions) from error

@@ -1,0 +1,60 @@
+"""`create_app`, the only place where the web is put together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from .. import __version__
+from ..catalogue import Catalogue
+from ..settings import Settings
+from ..storage import Database
+from .call import Service
+from .contract import Contract
+from .doors import Door
+from .pools import Pools
+from .rim import Rim
+from .routes.all import all_routes
+from .routing import join_methods, not_found
+
+
+class Application(FastAPI):
+    """FastAPI's router and documents behind our own rim.
+
+    The layers that FastAPI would put around the router answer in forms of their own and cost as much as an evaluation.
+    """
+
+    door: Door
+
+    def build_middleware_stack(self) -> ASGIApp:
+        return Rim(self.router, self.door)
+
+
+def create_app(settings: Settings, *, catalogue: Catalogue, database: Database) -> FastAPI:
+    """The service. `database` stays the caller's to close; the schema in it must be at head for stored analyses to work."""
+    service = Service(settings, catalogue, database, Pools(settings), Contract(all_routes()))
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.pools.close()
+
+    app = Application(
+        title="Roofline service",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.door = Door(settings)
+    app.state.service = service
+    app.router.routes.extend(all_routes())
+    app.router.default = not_found
+    join_methods(app.router.routes)
+    return app

@@ -1,0 +1,111 @@
+"""The contract: the OpenAPI document, generated from the routes, the same bytes on every machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from http import HTTPStatus
+from typing import Any, Final
+
+import yaml
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
+
+from .. import __version__
+from .codes import CODES
+from .documents import Problem
+from .problems import MEDIA_TYPE
+
+_TITLE: Final = "Roofline service"
+_SUMMARY: Final = "What binds an operation on an accelerator, by how much, and from which size on something else does."
+_DESCRIPTION: Final = (
+    "Sizes are SI base units, named in each field (`_s`, `_bytes`, `_flops`, `_bytes_per_s`, `_flops_per_s`). "
+    "One multiply-add counts as 2 FLOPs, peaks are dense, bandwidths of links are one way.\n\n"
+    "Requests are strict: unknown members, unknown query parameters, duplicate members and numbers of another type are refused, "
+    "and nothing is guessed. Every refusal is an RFC 9457 problem document; `errors` lists all that is wrong, "
+    "each with a JSON pointer into the request."
+)
+_TAGS: Final = [
+    {"name": "rooflines", "description": "Ask what binds an operation. Nothing is stored."},
+    {"name": "analyses", "description": "Keep a question with its answer, and find it again."},
+    {"name": "catalogue", "description": "The chips and the ops that can be asked about."},
+    {"name": "operations", "description": "Versions, limits, kinds of problems, health."},
+]
+_ALWAYS: Final = (400, 403, 406, 422, 500)
+_WITH_BODY: Final = (413, 415, 503)
+
+
+class Contract:
+    """The OpenAPI document of some routes."""
+
+    def __init__(self, routes: Sequence[BaseRoute]) -> None:
+        self._routes = routes
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        document = get_openapi(
+            title=_TITLE,
+            version=__version__,
+            summary=_SUMMARY,
+            description=_DESCRIPTION,
+            license_info={"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            routes=self._routes,
+            tags=_TAGS,
+        )
+        for route in self._routes:
+            if isinstance(route, APIRoute) and route.include_in_schema:
+                for method in route.methods or ():
+                    _document_problems(document["paths"][route.path_format][method.lower()]["responses"], route)
+        components = document["components"]
+        for name in ("HTTPValidationError", "ValidationError"):
+            components["schemas"].pop(name, None)
+        components["responses"] = {f"Problem{status}": _problem_response(status) for status in _statuses()}
+        return document
+
+    @cached_property
+    def json(self) -> bytes:
+        return json.dumps(self.document, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @cached_property
+    def yaml(self) -> bytes:
+        return yaml.dump(self.document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120).encode()
+
+
+def _document_problems(responses: dict[str, Any], route: APIRoute) -> None:
+    """Puts a reference where FastAPI has described a refusal in its own way, and wherever one can happen."""
+    statuses = {int(status) for status in responses if int(status) >= 400} | set(_ALWAYS)
+    if route.param_convertors:
+        statuses.add(404)
+    if route.body_field is not None:
+        statuses.update(_WITH_BODY)
+    for status in sorted(statuses):
+        responses.pop(str(status), None)
+        responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+
+
+def _statuses() -> list[int]:
+    return sorted({code.status for code in CODES.values()})
+
+
+def _problem_response(status: int) -> dict[str, Any]:
+    codes = ", ".join(f"`{code.code}`" for code in CODES.values() if code.status == status)
+    return {
+        "description": f"{HTTPStatus(status).phrase}. Codes: {codes}.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
+    }
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text of several lines as a block, and nothing twice by reference."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)

@@ -1,0 +1,51 @@
+"""Pages of a list that is in memory and sorted by a key: at most so many items, and an opaque cursor behind the last one."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..errors import refuse
+
+MAX_LIMIT: Final = 200
+
+T = TypeVar("T")
+
+
+class PageQuery(BaseModel):
+    """Which part of a list is asked for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many items at most.")] = 50
+    cursor: Annotated[str | None, Field(max_length=1024, description="`next_cursor` of the page before.")] = None
+
+
+def page(items: Sequence[T], key: Callable[[T], str], asked: PageQuery) -> tuple[list[T], str | None]:
+    """The items that were asked for, of `items` sorted by `key`, and the cursor of those behind them.
+
+    Raises InvalidInput (out-of-range) at /query/cursor.
+    """
+    after = "" if asked.cursor is None else _read(asked.cursor)
+    behind = [item for item in items if key(item) > after]
+    shown = behind[: asked.limit]
+    return shown, _written(key(shown[-1])) if len(behind) > len(shown) else None
+
+
+def _written(last: str) -> str:
+    return base64.urlsafe_b64encode(json.dumps([last]).encode()).decode().rstrip("=")
+
+
+def _read(cursor: str) -> str:
+    try:
+        text = base64.b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        (last,) = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        last = None
+    if not isinstance(last, str):
+        raise refuse("/query/cursor", "out-of-range", "This is not a cursor of this list.")
+    return last

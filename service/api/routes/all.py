@@ -1,0 +1,12 @@
+"""Every route, the most used first: they are tried in this order."""
+
+from __future__ import annotations
+
+from starlette.routing import BaseRoute
+
+from . import chips, docs, health, meta, openapi, problems
+
+
+def all_routes() -> list[BaseRoute]:
+    modules = (chips, meta, problems, health, openapi, docs)
+    return [route for module in modules for route in module.routes.routes]

@@ -1,0 +1,58 @@
+"""What this service is and knows, as data: versions, limits, number formats, kinds of problems."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from ... import __version__
+from ...engine import ENGINE_VERSION
+from ...engine.dtypes import ALIASES, DTYPES
+from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
+from ..answers import resource, written
+from ..bodies import MAX_BODY_BYTES
+from ..call import Call
+from ..codes import CODES
+from ..documents import Meta
+from ..pages import MAX_LIMIT
+from .problems import described
+from .router import router
+
+routes = router("operations")
+
+LIMITS: Final = {
+    "body_bytes": MAX_BODY_BYTES,
+    "json_depth": MAX_DEPTH,
+    "object_members": MOST_MEMBERS,
+    "list_limit": MAX_LIMIT,
+}
+
+
+@routes.get("/v1/meta", response_model=Meta)
+async def get_meta(call: Call) -> Response:
+    """Versions, limits, number formats and all kinds of problems."""
+    document = {
+        "service_version": __version__,
+        "engine_version": ENGINE_VERSION,
+        "catalogue_digest": call.service.catalogue.digest,
+        "limits": LIMITS,
+        "number_formats": number_formats(),
+        "problems": [described(code) for code in CODES.values()],
+    }
+    return resource(call, written(document))
+
+
+def number_formats() -> list[dict[str, Any]]:
+    """The storage formats, each with its width, its implied scale and the class that it computes in."""
+    return [
+        {
+            "name": dtype.name,
+            "aliases": [alias for alias, name in ALIASES.items() if name == dtype.name],
+            "bits": dtype.bits,
+            "arithmetic": dtype.arithmetic,
+            "scale_group": dtype.group or None,
+            "scale_bits": dtype.scale_bits or None,
+        }
+        for dtype in DTYPES.values()
+    ]

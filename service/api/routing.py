@@ -1,0 +1,129 @@
+"""One class of route, in which all rules of a request stand once: methods, query, media types, the body.
+
+An endpoint states what it takes in its signature, from which FastAPI writes the OpenAPI document: `call: Call`, names of the path
+as `str`, a query model as `Annotated[Model, Query()]`, and at most one other model, which is the body. The request itself
+takes our way, because FastAPI's reads bodies leniently and costs more than an evaluation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+
+from fastapi.datastructures import DefaultPlaceholder
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import Receive, Scope, Send
+
+from ..errors import MethodNotAllowed, NotFound
+from ..schemas.reading import parse, validate
+from .accepting import check_accept, check_content
+from .bodies import read_body
+from .call import Call
+from .queries import read_query
+
+BYTES_PER_ROW: Final = 100  # reading so many bytes of a body costs about as much as computing a row
+_UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What an endpoint's signature asks for: names of parameters, and the models behind two of them."""
+
+    path: tuple[str, ...]
+    query: tuple[str, type[BaseModel] | None]
+    body: tuple[str, type[BaseModel]] | None
+
+
+def takes(endpoint: Callable[..., Any], path: Iterable[str]) -> Takes:
+    """Reads the signature of `endpoint`, whose path has the variables `path`."""
+    hints = get_type_hints(endpoint, include_extras=True)
+    query: tuple[str, type[BaseModel] | None] = ("", None)
+    body = None
+    for name, hint in hints.items():
+        if get_origin(hint) is Annotated:
+            query = (name, get_args(hint)[0])
+        elif name != "return" and isinstance(hint, type) and issubclass(hint, BaseModel):
+            body = (name, hint)
+    return Takes(tuple(path), query, body)
+
+
+class StrictRoute(APIRoute):
+    """A route that refuses what it does not know. GET answers HEAD as well, and every path answers OPTIONS."""
+
+    methods: set[str]
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, endpoint, **{**options, "operation_id": endpoint.__name__})
+        self.app = self._respond
+        self.takes = takes(endpoint, self.param_convertors)
+        self.allowed: tuple[str, ...] = ()
+        self.produces = _media_type(self)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, found = super().matches(scope)
+        if match is Match.PARTIAL and (scope["method"] == "OPTIONS" or (scope["method"] == "HEAD" and "GET" in self.methods)):
+            match = Match.FULL
+        return match, found
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        if method == "OPTIONS":
+            await Response(status_code=204, headers={"allow": ", ".join(self.allowed)})(scope, receive, send)
+        elif method in self.methods or (method == "HEAD" and "GET" in self.methods):
+            await self._respond(scope, receive, send)
+        else:
+            raise MethodNotAllowed("The resource does not know this method.", allowed=self.allowed)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        call = Call(scope, receive, send)
+        arguments: dict[str, Any] = {"call": call, **_names(scope)}
+        check_accept(",".join(call.headers.getlist("accept")), self.produces)
+        name, model = self.takes.query
+        parameters = read_query(model, scope["query_string"])
+        if parameters is not None:
+            arguments[name] = parameters
+        if self.takes.body is not None:
+            name, body_model = self.takes.body
+            arguments[name] = await _body(call, body_model)
+        response: Response = await self.endpoint(**arguments)
+        await response(scope, receive, send)
+
+
+def _names(scope: Scope) -> dict[str, str]:
+    names: dict[str, str] = scope["path_params"]
+    if any(_UNNAMEABLE.search(name) for name in names.values()):
+        raise NotFound("Nothing has this name.")
+    return names
+
+
+async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
+    headers = call.headers
+    check_content(headers.get("content-type", ""), headers.get("content-encoding", ""))
+    text = await read_body(call.scope, call.receive)
+    return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
+
+
+def _media_type(route: APIRoute) -> str:
+    declared = route.response_class
+    return str((declared.value if isinstance(declared, DefaultPlaceholder) else declared).media_type)
+
+
+def join_methods(routes: Sequence[BaseRoute]) -> None:
+    """Tells each route which methods its path knows, those of the other routes on it included."""
+    ours = [route for route in routes if isinstance(route, StrictRoute)]
+    for route in ours:
+        own = {method for each in ours if each.path == route.path for method in each.methods}
+        route.allowed = tuple(sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set())))
+
+
+async def not_found(scope: Scope, _receive: Receive, send: Send) -> None:
+    """What a path that no route knows is answered with."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1000})
+    else:
+        raise NotFound("There is nothing at this address.")
