@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-pytest_plugins = ["tests.postgres"]
+pytest_plugins = ["tests.postgres", "tests.skeleton"]
 
 # Time limits are pytest's: on a busy machine a single example may be slow.
 settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
