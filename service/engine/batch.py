@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from ..errors import refuse
 from .arrays import cut
 from .machine import Machine
 from .report import Report, report
@@ -37,15 +36,35 @@ def in_chunks(term: Term, machine: Machine, evaluate_chunk: Callable[[Term, Mach
 
 
 def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
-    """`report` for any number of rows.
+    """`report` for any number of rows. Raises `InvalidInput` as `report` does; see also `too_large`."""
+    return in_chunks(term, machine, lambda t, m: report(t, m, is_class_asked=is_class_asked, overlap=overlap))
 
-    Raises `InvalidInput` as `report` does, and too-large where a count would overflow; of many rows, the first is named.
-    """
-    found = in_chunks(term, machine, lambda t, m: report(t, m, is_class_asked=is_class_asked, overlap=overlap))
+
+def too_large(found: Report) -> int | None:
+    """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
     for counts in (found.flops, found.bytes_total):
         if not counts.max() <= LARGEST_COUNT:
-            bad = int(np.argmax(~(counts <= LARGEST_COUNT)))
-            raise refuse(term.pointer_to_row(bad), "too-large", "A count of this op exceeds 1e300.")
+            return int(np.argmax(~(counts <= LARGEST_COUNT)))
+    return None
+
+
+def stacked(terms: Sequence[Term]) -> Term:
+    """Terms of one row each, with the same choices and the same columns, as one term of many rows."""
+    names = terms[0].columns()
+    return terms[0].with_columns({name: np.concatenate([each.columns()[name] for each in terms]) for name in names})
+
+
+def row_of(found: Any, index: int, rows: int) -> Any:
+    """A report of `rows` rows cut down to row `index`; what all rows share stays."""
+    if isinstance(found, np.ndarray):
+        return found[..., index : index + 1] if found.shape[-1] == rows else found
+    if isinstance(found, Mapping):
+        return {name: row_of(each, index, rows) for name, each in found.items()}
+    if isinstance(found, tuple):
+        return tuple(row_of(each, index, rows) for each in found)
+    if dataclasses.is_dataclass(found) and not isinstance(found, type):
+        members = {each.name: row_of(getattr(found, each.name), index, rows) for each in dataclasses.fields(found)}
+        return dataclasses.replace(found, **members)
     return found
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeVar
@@ -25,6 +26,7 @@ def op(kind: str) -> Callable[[T], T]:
         if kind in _OPS:
             raise ValueError(f"two ops are called {kind!r}: {_OPS[kind].__module__} and {cls.__module__}")
         cls.kind = kind
+        cls.description = sys.modules[cls.__module__].__doc__ or ""
         _OPS[kind] = cls
         return cls
 

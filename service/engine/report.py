@@ -21,6 +21,7 @@ from .machine import Machine, Placement, place
 from .term import Term
 from .thresholds import Roofs, Threshold, crossing, line, settled
 
+
 @dataclass(frozen=True)
 class Core:
     """What a roofline is made of: what the op does, what it moves, how long each takes, which is longest."""

@@ -58,6 +58,8 @@ class Term:
     """Base of all ops: fields as columns, formats with their defaults filled."""
 
     kind: ClassVar[str]
+    description: ClassVar[str]
+    """the docstring of the op's module: what it computes, what is counted, where that is from"""
     example: ClassVar[Mapping[str, object]]
     """fields of a question about this op that works as it stands"""
     fixed: ClassVar[Mapping[str, str]] = {}
@@ -125,6 +127,11 @@ class Term:
     def answer(self, variable: str, value: Real) -> Real:
         """The threshold `value` of a dim in terms of what the caller gave."""
         return value
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """Fields that `resolved` computed from others, and that the caller may therefore not give beside them."""
+        return frozenset()
 
     def pointer_to_row(self, index: int) -> str:
         """Where row `index` stands in the question: in the first of its lists."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Dot(Term):
     out_dtype: str | None = choice("format of out (dtype)")
     compute_dtype: str | None = choice("arithmetic class (the promotion of a's and b's formats)", "class")
 
-    example = {"n": 1048576, "dtype": "bf16"}
+    example: ClassVar = {"n": 1048576, "dtype": "bf16"}
     grows = ("n",)
     factors = ("a", "b")
 

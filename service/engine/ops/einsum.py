@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class Einsum(Term):
     a_scale: Scale | None = choice("scales stored beside the first operand, along its summed indices or per block", "scale")
     b_scale: Scale | None = choice("scales stored beside the second operand, along its summed indices or per block", "scale")
 
-    example = {"equation": "bd,df->bf", "dims": {"b": 512, "d": 8192, "f": 28672}, "dtype": "bf16"}
+    example: ClassVar = {"equation": "bd,df->bf", "dims": {"b": 512, "d": 8192, "f": 28672}, "dtype": "bf16"}
 
     @property
     def parts(self) -> Equation:
@@ -114,9 +114,7 @@ class Einsum(Term):
 
     def demand(self) -> Demand:
         equation = self.parts
-        operands = tuple(
-            self._operand(name, part, equation.summed) for name, part in zip(self.factors, equation.operands, strict=True)
-        )
+        operands = tuple(self._operand(name, part, equation.summed) for name, part in zip(self.factors, equation.operands, strict=True))
         out = dataclasses.replace(self._operand("out", equation.out, frozenset()), written=True)
         operations = self._operations(equation)
         if equation.pair is None:

@@ -8,7 +8,7 @@ Source      counted from the definition; How to Scale Your Model, "How to Think 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
+from typing import ClassVar
 
 from ..arrays import Real
 from ..demand import Demand, row_pass
@@ -33,7 +33,7 @@ class Elementwise(Term):
     out_dtype: str | None = choice("format of the arrays written (dtype)")
     compute_dtype: str | None = choice("arithmetic class (that of dtype)", "class")
 
-    example = {"n": 1048576, "dtype": "fp32"}
+    example: ClassVar = {"n": 1048576, "dtype": "fp32"}
     grows = ("n",)
     factors = ("in",)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class Matmul(Term):
     a_scale: Scale | None = choice("scales stored beside a, along k or per block of (m, k)", "scale")
     b_scale: Scale | None = choice("scales stored beside b, along k or per block of (k, n)", "scale")
 
-    example = {"m": 512, "k": 8192, "n": 28672, "dtype": "bf16"}
+    example: ClassVar = {"m": 512, "k": 8192, "n": 28672, "dtype": "bf16"}
     factors = ("a", "b")
     grows = ("m", "batch")
     approximates = "m"
@@ -76,6 +76,10 @@ class Matmul(Term):
     def approximation(self, moved: Mapping[str, Real]) -> Real:
         """2·m / w where w is the bytes of one element of b, its scales included [FLOP/B]."""
         return 2.0 * (self.batch * self.rows * self.k * self.n) / moved["b"]
+
+    @property
+    def derived(self) -> frozenset[str]:
+        return frozenset() if self.sequences is None else frozenset({"m"})
 
     def asks(self, variable: str) -> str:
         return "sequences" if variable == "m" and self.sequences is not None else variable

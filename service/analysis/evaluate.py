@@ -1,0 +1,99 @@
+"""The use case of `POST /v1/evaluate`: a question in, its answer out. Pure: the catalogue and the engine, no database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..catalogue import Catalogue
+from ..engine import ENGINE_VERSION
+from ..errors import OverLimit
+from ..schemas.evaluate import OptionsModel, Question
+from . import canonical, listing, single
+from .targets import Target, resolve
+from .terms import lists_of, read
+
+DOCUMENT_VERSION = 1
+"""Rises when a layer is added to the answer."""
+
+MAX_OPS = 1_000
+"""Ops in one list."""
+
+MAX_ROWS = 100_000
+"""Rows in the lists of one op."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as a document, and what identifies it."""
+
+    asked: Mapping[str, Any]
+    """the op, or the ops, as understood"""
+    target: Target
+    options: Mapping[str, Any]
+    result: Mapping[str, Any]
+    catalogue_digest: str
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The question as understood: every default filled, the chip pinned."""
+        return {**self.asked, "target": self.target.document, "options": self.options}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return {
+            **self.question,
+            "result": self.result,
+            "engine_version": ENGINE_VERSION,
+            "document_version": DOCUMENT_VERSION,
+            "catalogue_digest": self.catalogue_digest,
+            "target_digest": self.target.digest,
+            "input_digest": self.input_digest,
+        }
+
+    @cached_property
+    def input_digest(self) -> str:
+        """Of the question but for its target."""
+        return canonical.digest({**self.asked, "options": self.options})
+
+    @cached_property
+    def text(self) -> bytes:
+        return canonical.text(self.document)
+
+
+def rows(question: Question) -> int:
+    """The cost of a question: rows of lists, or ops of a list."""
+    if question.ops is not None:
+        return len(question.ops)
+    return max((len(values) for _, values in lists_of(question.op)), default=1)
+
+
+def answer(question: Question, catalogue: Catalogue) -> Answer:
+    """Evaluate a question.
+
+    Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the question.
+    """
+    _check_limits(question)
+    target = resolve(question.target, catalogue)
+    options = {"overlap": question.options.overlap, "explain": question.options.explain}
+    assumed = [*target.assumed, *_assumed(question.options)]
+    if question.op is not None:
+        found = single.evaluate(read(question.op, "/op"), target, question.options, assumed)
+        return Answer({"op": found.op}, target, options, found.result, catalogue.digest)
+    found = listing.evaluate(question.ops or [], target, question.options, assumed)
+    return Answer(found.op, target, options, found.result, catalogue.digest)
+
+
+def _assumed(options: OptionsModel) -> list[Mapping[str, Any]]:
+    given = options.model_fields_set
+    members = {"overlap": options.overlap, "explain": options.explain}
+    return [{"pointer": f"/options/{name}", "value": value} for name, value in members.items() if name not in given]
+
+
+def _check_limits(question: Question) -> None:
+    if question.ops is not None and len(question.ops) > MAX_OPS:
+        raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
+    if question.ops is None and rows(question) > MAX_ROWS:
+        raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")

@@ -1,0 +1,129 @@
+"""The five steps of a roofline analysis, in order, each with its formula, the formula with numbers, value, unit and source.
+
+    flops      how much work
+    bytes      how much is moved
+    intensity  work per byte against what the chip needs to be kept busy
+    where      time on each path, and which is longest
+    overlap    the bounds of the time, between which the truth lies
+
+Of a question with columns the first row is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..engine.dtypes import DTYPES
+from ..engine.formats import Storage
+from ..engine.report import Report
+from .cells import OneRow
+from .targets import Target
+from .terms import Asked
+
+ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline; How to Scale Your Model, All About Rooflines"
+MICROSCALING = "OCP Microscaling Formats 1.0; one scale per group, ragged groups rounded up"
+
+Step = list[dict[str, Any]]
+
+
+def explain(asked: Asked, report: Report, target: Target, overlap: float) -> dict[str, Step]:
+    """The five steps of one answer, a report of one row."""
+    one = OneRow()
+    return {
+        "flops": _flops(asked, report, one),
+        "bytes": _bytes(asked, report, one),
+        "intensity": _intensity(report, target, one),
+        "where": _where(report, target, one),
+        "overlap": _overlap(report, overlap, one),
+    }
+
+
+def _entry(formula: str, numbers: str, value: Any, unit: str, source: str) -> dict[str, Any]:
+    return {"formula": formula, "numbers": numbers, "value": value, "unit": unit, "source": source}
+
+
+def _flops(asked: Asked, report: Report, one: OneRow) -> Step:
+    formulas = asked.term.formulas()
+    return [_entry(f"flops = {formulas.flops}", _put_in(formulas.flops, asked, one), one.whole(report.flops), "FLOP", formulas.source)]
+
+
+def _bytes(asked: Asked, report: Report, one: OneRow) -> Step:
+    formulas = asked.term.formulas()
+    storages = asked.term.storages(asked.term.demand())
+    steps = [
+        _entry(
+            f"bytes of {name} = {_stored(elements, storages[name])}",
+            _stored(_put_in(elements, asked, one), storages[name]),
+            one.whole(report.bytes[name]),
+            "B",
+            MICROSCALING if storages[name].has_scales else formulas.source,
+        )
+        for name, elements in formulas.elements.items()
+    ]
+    names = " + ".join(report.bytes)
+    parts = " + ".join(str(one.whole(each)) for each in report.bytes.values())
+    return [*steps, _entry(f"bytes = {names}", parts, one.whole(report.bytes_total), "B", "every block moved once (ideal traffic)")]
+
+
+def _stored(elements: str, stored: Storage) -> str:
+    """The bytes of an operand as a formula over its elements; scales are named and not spelt out."""
+    size = f"⌈{elements}·{stored.dtype.bits} bit / 8⌉"
+    if stored.dtype.group:
+        return f"{size} + scales of {stored.dtype.scale_bits} bit per {stored.dtype.group} along the contraction"
+    if stored.scale is None:
+        return size
+    scale = stored.scale
+    shape = f"block of {' x '.join(map(str, scale.block))}" if scale.block else f"{scale.group_size} along the contraction"
+    zero = "" if scale.zero_point_dtype is None else f" and zero points of {DTYPES[scale.zero_point_dtype].bits} bit"
+    return f"{size} + scales of {DTYPES[scale.dtype].bits} bit{zero} per {shape}"
+
+
+def _intensity(report: Report, target: Target, one: OneRow) -> Step:
+    flops, moved = one.whole(report.flops), one.whole(report.bytes_total)
+    steps = [_entry("I = flops / bytes", f"{flops} / {moved}", one.number(report.intensity), "FLOP/B", ROOFLINE)]
+    if report.critical is not None and report.placement.peak is not None:
+        ratio = f"{one.number(report.placement.peak)!r} / {one.number(report.bandwidth)!r}"
+        steps.append(_entry("I_crit = peak / bandwidth", ratio, one.number(report.critical), "FLOP/B", target.source))
+    return steps
+
+
+def _where(report: Report, target: Target, one: OneRow) -> Step:
+    placed = report.placement
+    steps = []
+    if placed.peak is not None:
+        steps.append(
+            _entry(
+                f"t_math = flops / peak of the {placed.unit} unit in {placed.dtype}",
+                f"{one.whole(report.flops)} / {one.number(placed.peak)!r}",
+                one.number(report.times.math),
+                "s",
+                target.source_of_peak(placed),
+            )
+        )
+    moved = f"{one.whole(report.bytes_total)} / {one.number(report.bandwidth)!r}"
+    steps.append(_entry("t_hbm = bytes / HBM bandwidth", moved, one.number(report.times.hbm), "s", target.source_of_bandwidth))
+    return steps
+
+
+def _overlap(report: Report, overlap: float, one: OneRow) -> Step:
+    math, hbm = one.number(report.times.math), one.number(report.times.hbm)
+    least, most = one.number(report.lower), one.number(report.upper)
+    return [
+        _entry("lower = max(t_math, t_hbm)", f"max({math!r}, {hbm!r})", least, "s", ROOFLINE),
+        _entry("upper = t_math + t_hbm", f"{math!r} + {hbm!r}", most, "s", ROOFLINE),
+        _entry(
+            "overlapped = lower + (1 − overlap)·(upper − lower)",
+            f"{least!r} + (1 − {overlap!r})·({most!r} − {least!r})",
+            one.number(report.overlapped),
+            "s",
+            "linear between the bounds, a convention of this service",
+        ),
+    ]
+
+
+def _put_in(formula: str, asked: Asked, one: OneRow) -> str:
+    """`formula` with the numbers of the first row for its symbols."""
+    values: Mapping[str, Any] = {name: one.whole(column[:1]) for name, column in asked.term.columns().items()}
+    return re.sub(r"[A-Za-z_]+", lambda match: str(values.get(match[0], match[0])), formula)

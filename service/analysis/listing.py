@@ -1,0 +1,92 @@
+"""A list of ops that run one after another: evaluated in groups, answered in the given order, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from ..engine import batch
+from ..engine.report import Report
+from ..errors import Fault, InvalidInput
+from ..schemas.evaluate import OptionsModel
+from ..schemas.terms import OpModel
+from .cells import EXACT
+from .single import TOO_LARGE, Found, written
+from .targets import Target
+from .terms import Asked, read, within
+
+TIMES = ("lower_s", "upper_s", "overlapped_s")
+ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
+
+
+def evaluate(models: Sequence[OpModel], target: Target, options: OptionsModel, assumed: Sequence[Any]) -> Found:
+    """All ops of a list, with their totals.
+
+    Ops of one kind with the same choices are the rows of one engine call. Raises `InvalidInput` with the faults of all ops.
+    """
+    asked = _read(models)
+    reports = _reports(asked, target, options)
+    found = [written(each, reports[at], target, options, []) for at, each in enumerate(asked)]
+    counts = [getattr(each.model, "count") for each in asked]  # noqa: B009
+    results = [{**each.result, "count": count} for each, count in zip(found, counts, strict=True)]
+    ops = [{**each.op, "count": count} for each, count in zip(found, counts, strict=True)]
+    return Found({"ops": ops}, {"per_op": results, "totals": _totals(results), "assumed": list(assumed)})
+
+
+def _read(models: Sequence[OpModel]) -> list[Asked]:
+    asked: list[Asked] = []
+    faults: list[Fault] = []
+    for at, model in enumerate(models):
+        try:
+            asked.append(read(model, f"/ops/{at}"))
+        except InvalidInput as error:
+            faults += error.faults
+    if faults:
+        raise InvalidInput(faults)
+    return asked
+
+
+def _reports(asked: Sequence[Asked], target: Target, options: OptionsModel) -> dict[int, Report]:
+    """The report of each op by its place in the list."""
+    groups: dict[Hashable, list[int]] = {}
+    for at, each in enumerate(asked):
+        groups.setdefault(each.choices, []).append(at)
+    reports: dict[int, Report] = {}
+    faults: list[Fault] = []
+    for places in groups.values():
+        try:
+            reports |= _group([asked[at] for at in places], places, target, options)
+        except InvalidInput as error:
+            faults += error.faults
+    if faults:
+        raise InvalidInput(faults)
+    return reports
+
+
+def _group(asked: Sequence[Asked], places: Sequence[int], target: Target, options: OptionsModel) -> dict[int, Report]:
+    first = asked[0]
+    term = batch.stacked([each.term for each in asked])
+    with within(first.pointer, first.model):
+        report = batch.evaluate(term, target.machine, is_class_asked=first.is_class_asked, overlap=options.overlap)
+    row = batch.too_large(report)
+    if row is not None:
+        raise InvalidInput([Fault(asked[row].pointer, "too-large", TOO_LARGE)])
+    return {place: batch.row_of(report, at, len(places)) for at, place in enumerate(places)}
+
+
+def _totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Sums of count × value."""
+
+    def total(values: list[Any]) -> Any:
+        whole = sum(result["count"] * value for result, value in zip(results, values, strict=True))
+        return float(whole) if isinstance(whole, int) and whole > EXACT else whole
+
+    return {
+        "flops": total([each["flops"] for each in results]),
+        "vector_flops": total([each["vector_flops"] for each in results]),
+        "bytes_total": total([each["bytes"]["total"] for each in results]),
+        "time": {
+            **{name: total([each["time"][name] for each in results]) for name in TIMES},
+            **dict.fromkeys(ESTIMATES),
+        },
+    }

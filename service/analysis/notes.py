@@ -1,0 +1,49 @@
+"""What an answer says in words beside its numbers: why something is null, which fallback was taken, what to watch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engine.ops.matmul import Matmul
+from ..engine.report import Report
+from .terms import Asked
+
+NEEDS_SEQUENCE_SHARDING = "needs-sequence-sharding"
+"""The one note that clients look for by name."""
+
+LAYERS = "layers.tile and layers.network are null, and so are the estimates of time: this version answers with compute and memory alone."
+
+
+def notes(asked: Asked, report: Report) -> list[str]:
+    """The notes of one answer, those that a client may act on first."""
+    found = [*_sequences(asked), *_unit(asked, report), *_thresholds(asked, report)]
+    if report.approximation is None:
+        found.append("intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op.")
+    return [*found, LAYERS]
+
+
+def _sequences(asked: Asked) -> list[str]:
+    term = asked.term
+    if not isinstance(term, Matmul) or term.sequences is None or term.replicas is None or not (term.sequences < term.replicas).any():
+        return []
+    return [NEEDS_SEQUENCE_SHARDING, "There are fewer sequences than replicas; the tokens of each are dealt out over replicas."]
+
+
+def _unit(asked: Asked, report: Report) -> list[str]:
+    placed = report.placement
+    if placed.peak is None and report.flops.any():
+        return ["layers.compute is null and counts 0: the chip in place states no vector peak, so only memory is judged."]
+    if placed.dtype != asked.term.arithmetic:
+        return [f"The vector unit has no {asked.term.arithmetic} peak of its own; the op runs there in {placed.dtype}."]
+    return []
+
+
+def _thresholds(asked: Asked, report: Report) -> list[str]:
+    found = []
+    for each in report.thresholds:
+        if each.variable == "batch":
+            found.append("The threshold in batch is null: every pair brings its own matrices, so more pairs never raise the intensity.")
+        elif np.isnan(each.exact).any():
+            where = "" if np.isnan(each.exact).all() else " in the rows where it is null"
+            found.append(f"The threshold in {each.variable} is null{where}: no value of it changes which of compute and hbm is longer.")
+    return found

@@ -1,0 +1,114 @@
+"""From the target of a question to a machine: a chip of the catalogue, one in place, or a catalogue chip with numbers replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from ..catalogue import Catalogue, Chip
+from ..catalogue.quantity import Quantity
+from ..engine.arrays import column
+from ..engine.machine import Machine, Placement
+from ..schemas.target import ChipModel, TargetModel
+from .canonical import digest
+
+Numbers = Mapping[str, Any]
+IN_PLACE = "given in the request"
+
+
+@dataclass(frozen=True)
+class Target:
+    """The hardware of a question as understood."""
+
+    machine: Machine
+    document: Mapping[str, Any]
+    """the target with the chip pinned to its revision"""
+    digest: str
+    """of the numbers that the engine may use"""
+    chip: Chip | None
+    """the catalogue entry, where the chip is one"""
+    assumed: tuple[Mapping[str, Any], ...] = field(default=())
+
+    @property
+    def source(self) -> str:
+        """Where the numbers are from, in words."""
+        return f"catalogue {self.chip.ref}" if self.chip is not None else IN_PLACE
+
+    def source_of_peak(self, placed: Placement) -> str:
+        """The works behind the peak at which an op runs."""
+        if self.chip is None:
+            return IN_PLACE
+        peaks = self.chip.file.compute if placed.unit == "matrix" else self.chip.file.vector
+        return self._cited(peaks[placed.dtype])
+
+    @property
+    def source_of_bandwidth(self) -> str:
+        """The works behind the HBM bandwidth."""
+        return IN_PLACE if self.chip is None else self._cited(self.chip.file.hbm.bandwidth)
+
+    def _cited(self, value: Quantity) -> str:
+        assert self.chip is not None
+        titles = "; ".join(f"{self.chip.sources[key].title} ({self.chip.sources[key].publisher})" for key in value.source)
+        return f"{self.source}: {titles}"
+
+
+def resolve(asked: TargetModel, catalogue: Catalogue) -> Target:
+    """The target as understood. Raises `InvalidInput`: unknown-chip, unknown-revision."""
+    if isinstance(asked.chip, str):
+        chip = catalogue.chip(asked.chip, "/target/chip")
+        return _catalogued(chip, is_pinned=asked.chip == chip.ref)
+    return _in_place(asked.chip, catalogue)
+
+
+@lru_cache(maxsize=1024)
+def _catalogued(chip: Chip, *, is_pinned: bool) -> Target:
+    numbers = chip.numbers()
+    return Target(
+        machine=_machine(numbers, is_partial=False),
+        document={"chip": chip.ref},
+        digest=_digest(numbers),
+        chip=chip,
+        assumed=() if is_pinned else ({"pointer": "/target/chip", "value": chip.ref},),
+    )
+
+
+def _in_place(asked: ChipModel, catalogue: Catalogue) -> Target:
+    given = asked.model_dump(exclude_none=True)
+    assumed: list[Mapping[str, Any]] = []
+    numbers = given
+    if asked.base is not None:
+        base = catalogue.chip(asked.base, "/target/chip/base")
+        given["base"] = base.ref
+        if base.ref != asked.base:
+            assumed.append({"pointer": "/target/chip/base", "value": base.ref})
+        numbers = _merged(dict(base.numbers()), {name: value for name, value in given.items() if name != "base"})
+    return Target(_machine(numbers, is_partial=True), {"chip": given}, _digest(numbers), None, tuple(assumed))
+
+
+def _merged(base: dict[str, Any], changes: Numbers) -> dict[str, Any]:
+    """`base` with the numbers of `changes` in their place, member by member."""
+    return base | {name: {**base.get(name, {}), **value} if isinstance(value, Mapping) else value for name, value in changes.items()}
+
+
+def _machine(numbers: Numbers, *, is_partial: bool) -> Machine:
+    bandwidth = numbers.get("hbm", {}).get("bandwidth_bytes_per_s")
+    return Machine(
+        matrix_peaks={name: column(peak) for name, peak in numbers.get("peak_flops_per_s", {}).items()},
+        vector_peaks={name: column(peak) for name, peak in numbers.get("vector_peak_flops_per_s", {}).items()},
+        hbm_bandwidth=None if bandwidth is None else column(bandwidth),
+        is_partial=is_partial,
+    )
+
+
+def _digest(numbers: Numbers) -> str:
+    """Equal numbers have equal digests, whether they stand in the catalogue or in a request, as 1 or as 1.0."""
+    return digest(_plain(numbers))
+
+
+def _plain(value: Any) -> Any:
+    """`value` with every number that is whole and fits 64 bits as a whole number."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return int(value) if value == int(value) and value < 2**63 else value

@@ -1,0 +1,45 @@
+"""The question of `POST /v1/evaluate`: one op or a list of ops, the hardware, options."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from .base import Later, Strict
+from .target import TargetModel
+from .terms import ListedOp, Op
+
+
+class OptionsModel(Strict):
+    """How the question is evaluated."""
+
+    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = Field(
+        default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
+    )
+    explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
+    collectives: Later = None
+    plan: Later = None
+    tile: Later = None
+    launch: Later = None
+    cache: Later = None
+
+
+class Question(Strict):
+    """An op, or ops that run one after another, on one target."""
+
+    op: Op | None = None
+    ops: Annotated[list[ListedOp], Field(min_length=1)] | None = None
+    target: TargetModel
+    options: OptionsModel = OptionsModel()
+    sharding: Later = None
+    measured_s: Later = None
+
+    @model_validator(mode="after")
+    def _one_question(self) -> Question:
+        if self.op is None and self.ops is None:
+            raise PydanticCustomError("missing", "State op, or ops.", {"at": "op"})
+        if self.op is not None and self.ops is not None:
+            raise PydanticCustomError("invalid-request", "State op or ops, not both.", {"at": "ops"})
+        return self

@@ -1,0 +1,63 @@
+"""The numbers of a request: whole ones, rates, capacities; a number or a column of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from ..engine.dtypes import ALIASES, CLASSES, DTYPES
+from ..engine.term import LARGEST_DIM
+from ..errors import near
+
+Whole = Annotated[int, Field(ge=1, le=LARGEST_DIM)]
+"""A whole number that float64 holds exactly."""
+
+Capacity = Annotated[int, Field(ge=1, le=2**63 - 1, description="bytes")]
+
+Rate = Annotated[float, Field(ge=1.0, le=1e30, allow_inf_nan=False)]
+"""A peak [FLOP/s] or a bandwidth [B/s]."""
+
+
+def _tag(value: object) -> str:
+    return "@list" if isinstance(value, list) else "@number"
+
+
+Column = Annotated[
+    Annotated[Whole, Tag("@number")] | Annotated[list[Whole], Field(min_length=1), Tag("@list")],
+    Discriminator(_tag),
+]
+"""One number, or one number per row."""
+
+
+def _storage(name: str) -> str:
+    return _known(name, (*DTYPES, *ALIASES), "There is no number format of this name.")
+
+
+def _arithmetic(name: str) -> str:
+    return _known(name, tuple(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES))), "There is no arithmetic class of this name.")
+
+
+def _peak_class(name: str) -> str:
+    return _known(name, CLASSES, "Peaks are keyed by arithmetic class, and there is none of this name.")
+
+
+def _known(name: str, names: tuple[str, ...], detail: str) -> str:
+    if name not in names:
+        raise PydanticCustomError("unknown-dtype", "{detail}", {"detail": detail, "suggestions": list(near(name, names))})
+    return name
+
+
+DTypeName = Annotated[str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": [*DTYPES, *ALIASES]})]
+"""A storage format, aliases included."""
+
+ComputeName = Annotated[
+    str,
+    AfterValidator(_arithmetic),
+    WithJsonSchema({"type": "string", "enum": list(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES)))}),
+]
+"""An arithmetic class, or a storage format that stands for its class."""
+
+PeakClass = Annotated[str, AfterValidator(_peak_class), WithJsonSchema({"type": "string", "enum": list(CLASSES)})]
+"""The key of a peak."""
