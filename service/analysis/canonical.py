@@ -16,13 +16,18 @@ def text(document: object) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_SERIALIZE_NUMPY)
 
 
+def sorted_text(document: object) -> str:
+    """`document` as JSON with all members sorted, so that equal documents have equal text."""
+    return orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
 def digest(document: object) -> str:
-    """SHA-256 over the canonical text, members sorted, in hexadecimal.
+    """SHA-256 over the sorted text, in hexadecimal.
 
     >>> digest({"b": 1, "a": 0.5}) == digest({"a": 0.5, "b": 1})
     True
     """
-    return hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY)).hexdigest()
+    return hashlib.sha256(sorted_text(document).encode()).hexdigest()
 
 
 def identity(*parts: str) -> str:

@@ -25,7 +25,7 @@ class Cells(Protocol):
     """How a column is written. `present` marks the rows that have the value; the others hold null."""
 
     def number(self, column: Real, present: Flag | None = None) -> Any: ...
-    def whole(self, column: Real) -> Any: ...
+    def whole(self, column: Real, present: Flag | None = None) -> Any: ...
     def name(self, codes: Code, names: tuple[str, ...], present: Flag | None = None) -> Any: ...
     def flag(self, column: Flag, present: Flag | None = None) -> Any: ...
 
@@ -41,11 +41,9 @@ class OneRow:
             raise not_finite()
         return value
 
-    def whole(self, column: Real) -> float | int:
-        value: float = column.item()
-        if not math.isfinite(value):
-            raise not_finite()
-        return int(value) if abs(value) <= EXACT else value
+    def whole(self, column: Real, present: Flag | None = None) -> float | int | None:
+        value = self.number(column, present)
+        return int(value) if value is not None and abs(value) <= EXACT else value
 
     def name(self, codes: Code, names: tuple[str, ...], present: Flag | None = None) -> str | None:
         code: int = codes.item()
@@ -68,11 +66,11 @@ class AllRows:
             raise not_finite()
         return self._with_nulls(full, present)
 
-    def whole(self, column: Real) -> Any:
-        full = self.number(column)
-        if (np.abs(full) <= EXACT).all():
+    def whole(self, column: Real, present: Flag | None = None) -> Any:
+        full = self.number(column, present)
+        if isinstance(full, np.ndarray) and (np.abs(full) <= EXACT).all():
             return full.astype(np.int64)
-        return [int(value) if abs(value) <= EXACT else value for value in full.tolist()]
+        return [int(value) if value is not None and abs(value) <= EXACT else value for value in list(full)]
 
     def name(self, codes: Code, names: tuple[str, ...], present: Flag | None = None) -> Any:
         words = [*(orjson.dumps(name) for name in names), b"null"]

@@ -87,11 +87,12 @@ def _layers(report: Report, cells: Cells) -> dict[str, Any]:
 
 def _threshold(each: Threshold, cells: Cells) -> dict[str, Any]:
     exists = ~np.isnan(each.exact)
+    write = cells.whole if each.variable == "sequences" else cells.number
     return {
         "path": each.path,
         "variable": each.variable,
-        "exact": cells.number(each.exact, exists),
-        "approximate": None if each.approximate is None else cells.number(each.approximate),
+        "exact": write(each.exact, exists),
+        "approximate": None if each.approximate is None else write(each.approximate),
     }
 
 

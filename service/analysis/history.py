@@ -1,0 +1,141 @@
+"""The use cases of saved analyses: keep a question with its answer, read it back, list what is kept.
+
+An analysis is identified by what it asks: the same question to the same engine about the same numbers is the same analysis.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from ..catalogue import Catalogue
+from ..engine import ENGINE_VERSION
+from ..errors import refuse
+from ..schemas.analyses import SavedQuestion
+from ..storage import Analysis, AnalysisStore
+from ..storage.analyses import SPACE
+from . import canonical
+from .evaluate import DOCUMENT_VERSION, Answer, answer
+from .terms import lists_of
+
+OPS = "ops"
+"""The kind under which a list of ops is kept."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A saved analysis as it is sent, and whether this call made it."""
+
+    analysis: Analysis
+    is_new: bool
+
+    @property
+    def text(self) -> bytes:
+        return envelope(self.analysis)
+
+
+def now_us() -> int:
+    """The time [µs since 1970-01-01 UTC]."""
+    return time.time_ns() // 1000
+
+
+def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], int] = now_us) -> Analysis:
+    """Evaluate a question for keeping.
+
+    Raises `InvalidInput` as `evaluate.answer` does, and use-batches where a list stands for a number.
+    """
+    lists = [step for step, _ in lists_of(question.op)]
+    if lists:
+        raise refuse(f"/op/{lists[0]}", "use-batches", "An analysis keeps one op or a list of ops; columns are for batches.")
+    return _analysis(question, answer(question, catalogue), clock())
+
+
+def save(analysis: Analysis, store: AnalysisStore) -> Kept:
+    """Keep a prepared analysis; one that is kept already gains the labels that it lacks. Committed when this returns."""
+    return Kept(*store.add(analysis))
+
+
+def read(name: str, store: AnalysisStore) -> Analysis:
+    """The analysis of an id. Raises `NotFound`."""
+    return store.get(name)
+
+
+def summary(analysis: Analysis) -> dict[str, Any]:
+    """An analysis in a list: what was asked and what binds, without the documents."""
+    chip = None if analysis.chip_id is None else f"{analysis.chip_id}@{analysis.chip_revision}"
+    return {
+        "id": analysis.id,
+        "created_at": _moment(analysis.created_us),
+        "labels": dict(analysis.labels),
+        "note": analysis.note,
+        "kind": analysis.kind,
+        "chip": chip,
+        "dtype": analysis.dtype,
+        "bound": analysis.bound,
+        "lower_s": analysis.lower_s,
+        "estimate_s": analysis.estimate_s,
+        "engine_version": analysis.engine_version,
+        "question_digest": analysis.question_digest,
+        "target_digest": analysis.target_digest,
+    }
+
+
+def envelope(analysis: Analysis) -> bytes:
+    """A saved analysis as it is sent: question and answer are the stored text, byte for byte."""
+    about = {
+        "id": analysis.id,
+        "created_at": _moment(analysis.created_us),
+        "labels": dict(analysis.labels),
+        "note": analysis.note,
+        "question": orjson.Fragment(analysis.question),
+        "answer": orjson.Fragment(analysis.answer),
+        "result": orjson.loads(analysis.answer)["result"],
+    }
+    return canonical.text(about)
+
+
+def _moment(us: int) -> str:
+    moment = datetime.fromtimestamp(us // 1_000_000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{us % 1_000_000:06d}Z"
+
+
+def _analysis(question: SavedQuestion, found: Answer, created_us: int) -> Analysis:
+    asked = found.question
+    resolved = canonical.sorted_text({**asked, "target_digest": found.target.digest})
+    headline = _headline(found)
+    return Analysis(
+        id="an_" + canonical.identity(SPACE, ENGINE_VERSION, resolved),
+        created_us=created_us,
+        kind=asked["op"]["kind"] if "op" in asked else OPS,
+        chip_id=None if found.target.chip is None else found.target.chip.id,
+        chip_revision=None if found.target.chip is None else found.target.chip.revision,
+        engine_version=ENGINE_VERSION,
+        question_digest=canonical.digest({**asked, "target_digest": found.target.digest}),
+        target_digest=found.target.digest,
+        document_version=DOCUMENT_VERSION,
+        note=question.note,
+        labels=question.labels,
+        question=canonical.text(asked).decode(),
+        answer=found.text.decode(),
+        **headline,
+    )
+
+
+def _headline(found: Answer) -> dict[str, Any]:
+    """What lists show of an answer: format, bound and times; of a list of ops the totals, and what all ops share."""
+    result = found.result
+    results: list[Mapping[str, Any]] = result.get("per_op", [result])
+    formats = {each["layers"]["compute"]["dtype"] for each in results}
+    bounds = {each["bound"] for each in results}
+    times = result["totals"]["time"] if "totals" in result else result["time"]
+    return {
+        "dtype": formats.pop() if len(formats) == 1 else None,
+        "bound": bounds.pop() if len(bounds) == 1 else None,
+        "lower_s": times["lower_s"],
+        "estimate_s": times["estimate_s"],
+    }
