@@ -8,11 +8,12 @@ takes our way, because FastAPI's reads bodies leniently and costs more than an e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 from fastapi.datastructures import DefaultPlaceholder
+from fastapi.params import Query
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import Response
@@ -32,24 +33,25 @@ _UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 @dataclass(frozen=True)
 class Takes:
-    """What an endpoint's signature asks for: names of parameters, and the models behind two of them."""
+    """Which models an endpoint's signature asks for, each with the name of its parameter."""
 
-    path: tuple[str, ...]
     query: tuple[str, type[BaseModel] | None]
     body: tuple[str, type[BaseModel]] | None
 
 
-def takes(endpoint: Callable[..., Any], path: Iterable[str]) -> Takes:
-    """Reads the signature of `endpoint`, whose path has the variables `path`."""
+def takes(endpoint: Callable[..., Any]) -> Takes:
+    """Reads the signature of `endpoint`."""
     hints = get_type_hints(endpoint, include_extras=True)
     query: tuple[str, type[BaseModel] | None] = ("", None)
     body = None
     for name, hint in hints.items():
-        if get_origin(hint) is Annotated:
-            query = (name, get_args(hint)[0])
-        elif name != "return" and isinstance(hint, type) and issubclass(hint, BaseModel):
-            body = (name, hint)
-    return Takes(tuple(path), query, body)
+        model, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if name != "return" and isinstance(model, type) and issubclass(model, BaseModel):
+            if any(isinstance(mark, Query) for mark in marks):
+                query = (name, model)
+            else:
+                body = (name, model)
+    return Takes(query, body)
 
 
 class StrictRoute(APIRoute):
@@ -60,7 +62,7 @@ class StrictRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **{**options, "operation_id": endpoint.__name__})
         self.app = self._respond
-        self.takes = takes(endpoint, self.param_convertors)
+        self.takes = takes(endpoint)
         self.allowed: tuple[str, ...] = ()
         self.produces = _media_type(self)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from ... import __version__
+from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS, MAX_ROWS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
@@ -26,6 +27,8 @@ LIMITS: Final = {
     "json_depth": MAX_DEPTH,
     "object_members": MOST_MEMBERS,
     "list_limit": MAX_LIMIT,
+    "ops": MAX_OPS,
+    "rows": MAX_ROWS,
 }
 
 
@@ -35,6 +38,7 @@ async def get_meta(call: Call) -> Response:
     document = {
         "service_version": __version__,
         "engine_version": ENGINE_VERSION,
+        "document_version": DOCUMENT_VERSION,
         "catalogue_digest": call.service.catalogue.digest,
         "limits": LIMITS,
         "number_formats": number_formats(),

@@ -1,0 +1,31 @@
+"""Ask for a roofline. Nothing is stored and no database is touched."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import Body
+from starlette.responses import Response
+
+from ...analysis import evaluate
+from ...engine.ops import OPS
+from ...schemas.evaluate import Question
+from ..answers import answer
+from ..call import Call
+from .router import router
+
+routes = router("rooflines")
+
+EXAMPLES: Final = {
+    kind: {"summary": kind, "value": {"op": {"kind": kind, **op.example}, "target": {"chip": "nvidia-h100-sxm"}}}
+    for kind, op in OPS.items()
+}
+QuestionBody = Annotated[Question, Body(openapi_examples=EXAMPLES)]
+
+
+@routes.post("/v1/evaluate")
+async def post_evaluate(call: Call, question: QuestionBody) -> Response:
+    """What binds an op, or a list of ops, on a chip, by how much, and what would change it."""
+    service = call.service
+    found = await service.pools.compute(evaluate.rows(question), lambda: evaluate.answer(question, service.catalogue))
+    return answer(found.text)
