@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,19 +19,18 @@ from .quantity import Quantity, Sourced
 Sources = Mapping[str, Source]
 
 
-def name_of(model: BaseModel, field: str) -> str:
-    """The document's name of a field of `model`: the one it declares, or its own with the SI unit added."""
-    declared = type(model).model_fields[field].serialization_alias
-    value = getattr(model, field)
-    return declared or field + (value.suffix if isinstance(value, Quantity) else "")
+@cache
+def _fields(model: type[BaseModel]) -> tuple[tuple[str, str | None], ...]:
+    """The fields of a model, each with the name that it declares for documents, if it declares one."""
+    return tuple((name, field.serialization_alias) for name, field in model.model_fields.items())
 
 
 def members(model: BaseModel) -> Iterator[tuple[str, Any]]:
-    """The fields of `model` that hold something, named as in a document, in the model's order."""
-    for field in type(model).model_fields:
+    """The fields of `model` that hold something, in its order, named as in a document: with the SI unit added."""
+    for field, declared in _fields(type(model)):
         value = getattr(model, field)
         if value is not None and value not in ((), {}):
-            yield name_of(model, field), value
+            yield declared or field + (value.suffix if isinstance(value, Quantity) else ""), value
 
 
 def stated_values(value: object, path: str = "") -> Iterator[tuple[str, Sourced]]:
