@@ -137,7 +137,12 @@ def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[
     if not rows:
         return 0
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    return connection.execute(insert(table).values(list(rows)).on_conflict_do_nothing()).rowcount
+    # Without the option SQLAlchemy leaves the count of an INSERT at the driver, unread.
+    done = connection.execute(
+        insert(table).values(list(rows)).on_conflict_do_nothing(),
+        execution_options={"preserve_rowcount": True},
+    )
+    return done.rowcount
 
 
 def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool = False) -> Analysis | None:
@@ -151,8 +156,8 @@ def _with_labels(connection: Connection, rows: Sequence[Any]) -> tuple[Analysis,
     if not rows:
         return ()
     labels: dict[str, dict[str, str]] = {row.id: {} for row in rows}
-    query = select(LABELS.c.analysis_id, LABELS.c.key, LABELS.c.value).where(LABELS.c.analysis_id.in_(labels)).order_by(LABELS.c.key)
-    for analysis_id, key, value in connection.execute(query):
+    query = select(LABELS.c.analysis_id, LABELS.c.key, LABELS.c.value).where(LABELS.c.analysis_id.in_(labels))
+    for analysis_id, key, value in sorted(tuple(row) for row in connection.execute(query)):
         labels[analysis_id][key] = value
     return tuple(Analysis(**row._mapping, labels=labels[row.id]) for row in rows)
 
