@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ..catalogue import Catalogue
@@ -50,16 +49,12 @@ class Answer:
             "document_version": DOCUMENT_VERSION,
             "catalogue_digest": self.catalogue_digest,
             "target_digest": self.target.digest,
-            "input_digest": self.input_digest,
+            "input_digest": canonical.digest({**self.asked, "options": self.options}),
         }
 
-    @cached_property
-    def input_digest(self) -> str:
-        """Of the question but for its target."""
-        return canonical.digest({**self.asked, "options": self.options})
-
-    @cached_property
+    @property
     def text(self) -> bytes:
+        """The document as JSON. What is not finite was refused when the columns became numbers."""
         return canonical.text(self.document)
 
 

@@ -81,8 +81,7 @@ def report(term: Term, machine: Machine, *, is_class_asked: bool = False, overla
     Raises `InvalidInput`: what the machine lacks (unsupported-dtype, missing), scales that do not fit.
     """
     over = variants(term)
-    block = spread(term, over)
-    demand = block.demand()
+    demand = spread(term, over).demand()
     storages = term.storages(demand)
     placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)
     roofs = Roofs(placed.peak, machine.memory)
@@ -90,11 +89,11 @@ def report(term: Term, machine: Machine, *, is_class_asked: bool = False, overla
     bandwidths = roofs.bandwidth * over.factor("hbm_bandwidth_bytes_per_s")
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         found = core(demand, storages, peaks, bandwidths, over.shrink)
+        moved = {name: row(each, 0) for name, each in found.moved.by_operand.items()}
+        block = Block(term, over, storages, roofs, found, term.approximation(moved))
         times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0))
         least, most = row(found.lower, 0), roofline.upper(times)
         flops, total = row(found.flops, 0), row(found.moved.total, 0)
-        moved = {name: row(each, 0) for name, each in found.moved.by_operand.items()}
-        approximation = term.approximation(moved)
         return Report(
             placement=placed,
             flops=flops,
@@ -107,37 +106,47 @@ def report(term: Term, machine: Machine, *, is_class_asked: bool = False, overla
             upper=most,
             overlapped=roofline.overlapped(least, most, overlap),
             intensity=flops / total,
-            approximation=approximation,
+            approximation=block.approximation,
             critical=roofs.ridge,
             longest=row(found.longest, 0),
-            thresholds=tuple(_threshold(term, name, over, found, storages, roofs, approximation) for name in over.probed),
+            thresholds=tuple(_threshold(block, name) for name in over.probed),
             levers=levers(over, found.lower, found.longest),
         )
 
 
-def _threshold(
-    term: Term,
-    name: str,
-    over: Variants,
-    found: Core,
-    storages: Mapping[str, Storage],
-    roofs: Roofs,
-    approximation: Real | None,
-) -> Threshold:
+@dataclass(frozen=True)
+class Block:
+    """A question evaluated together with its variants."""
+
+    term: Term
+    over: Variants
+    storages: Mapping[str, Storage]
+    roofs: Roofs
+    found: Core
+    approximation: Real | None
+    """the textbook's intensity of the question itself [FLOP/B]"""
+
+    def bytes_at(self, name: str, value: Real) -> Real:
+        """Bytes in all when the dim `name` is `value` [B]."""
+        demand = self.term.with_columns({name: value}).demand()
+        return traffic(demand, self.storages, {}).total
+
+
+def _threshold(block: Block, name: str) -> Threshold:
     """The HBM threshold in one dim, read from its two probe rows."""
-    zero, probe = over.probe_rows(name)
-    flops = line(row(found.flops, zero), row(found.flops, probe), PROBE)
-    moved = line(row(found.moved.total, zero), row(found.moved.total, probe), PROBE)
+    zero, probe = block.over.probe_rows(name)
+    counts, total, roofs = block.found.flops, block.found.moved.total, block.roofs
+    flops = line(row(counts, zero), row(counts, probe), PROBE)
+    moved = line(row(total, zero), row(total, probe), PROBE)
     exact = crossing(flops, moved, roofs)
-    if any(each.has_scales for each in storages.values()):
-        exact = settled(exact, lambda value: _bytes_at(term, name, value), flops, moved, roofs)
-    approximate = None
-    if name == term.approximates and approximation is not None and roofs.ridge is not None:
-        approximate = term.answer(name, term.columns()[name] * (roofs.ridge / approximation))
-    return Threshold("hbm", term.asks(name), term.answer(name, exact), approximate)
+    if any(each.has_scales for each in block.storages.values()):
+        exact = settled(exact, lambda value: block.bytes_at(name, value), flops, moved, roofs)
+    return Threshold("hbm", block.term.asks(name), block.term.answer(name, exact), _approximate(block, name))
 
 
-def _bytes_at(term: Term, name: str, value: Real) -> Real:
-    at = term.with_columns({name: value})
-    demand = at.demand()
-    return traffic(demand, at.storages(demand), {}).total
+def _approximate(block: Block, name: str) -> Real | None:
+    """The value of a dim at which the approximate intensity, which is proportional to it, reaches the critical one."""
+    term, ridge, intensity = block.term, block.roofs.ridge, block.approximation
+    if name != term.approximates or ridge is None or intensity is None:
+        return None
+    return term.answer(name, term.columns()[name] * (ridge / intensity))
