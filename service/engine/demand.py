@@ -6,6 +6,7 @@ made of two products and a softmax is the sum of theirs.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -83,10 +84,14 @@ def matrix_product(gemm: Gemm, a: Operand, b: Operand, out: Operand) -> Demand:
 
 def row_pass(*, operations: Real, reads: Mapping[str, Shape], writes: Mapping[str, Shape]) -> Demand:
     """One pass over rows on the vector unit: every array named is moved once, `operations` [FLOP] in all."""
+    return dataclasses.replace(moves(reads=reads, writes=writes), vector_operations=operations)
+
+
+def moves(*, reads: Mapping[str, Shape], writes: Mapping[str, Shape]) -> Demand:
+    """Arrays that are moved once each, and no arithmetic."""
     return Demand(
-        operands=(
+        (
             *(Operand(name, shape) for name, shape in reads.items()),
             *(Operand(name, shape, written=True) for name, shape in writes.items()),
-        ),
-        vector_operations=operations,
+        )
     )

@@ -22,15 +22,15 @@ from .formats import Storage, resolve, scaled
 LARGEST_DIM = 2**53 - 1
 """Whole numbers above this are not exact in float64."""
 
-Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes"]
+Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes", "name"]
 """What a field holds, from which the request schema of the op is derived."""
 
 REQUIRED: Any = dataclasses.MISSING
 
 
-def dim(meaning: str, *, default: int | None = REQUIRED, columns: bool = True) -> Any:
-    """A whole-number field of a term, 1 … 2^53−1; `columns` says whether a list may stand in it."""
-    metadata = {"form": "whole", "meaning": meaning, "columns": columns, "default": default}
+def dim(meaning: str, *, default: int | None = REQUIRED, columns: bool = True, least: int = 1) -> Any:
+    """A whole-number field of a term, `least` … 2^53−1; `columns` says whether a list may stand in it."""
+    metadata = {"form": "whole", "meaning": meaning, "columns": columns, "default": default, "least": least}
     if default is REQUIRED:
         return field(metadata=metadata)
     if default is None:
@@ -38,9 +38,9 @@ def dim(meaning: str, *, default: int | None = REQUIRED, columns: bool = True) -
     return field(default_factory=partial(column, default), metadata=metadata)
 
 
-def choice(meaning: str, form: Form = "dtype", *, default: object = None) -> Any:
-    """A field that takes one value per call."""
-    metadata = {"form": form, "meaning": meaning, "default": default}
+def choice(meaning: str, form: Form = "dtype", *, default: object = None, names: tuple[str, ...] = ()) -> Any:
+    """A field that takes one value per call; of a "name", one of `names`."""
+    metadata = {"form": form, "meaning": meaning, "default": default, "names": names}
     return field(metadata=metadata) if default is REQUIRED else field(default=default, metadata=metadata)
 
 
@@ -64,6 +64,8 @@ class Term:
     """fields of a question about this op that works as it stands"""
     fixed: ClassVar[Mapping[str, str]] = {}
     """formats of operands that the caller does not choose"""
+    formats: ClassVar[Mapping[str, str]] = {}
+    """the field that holds the format of an operand, where it is not `<operand>_dtype`"""
     approximates: ClassVar[str | None] = None
     """the dim to which the approximate intensity is proportional"""
 
@@ -104,7 +106,8 @@ class Term:
     @property
     def arithmetic(self) -> str:
         """The arithmetic class of a resolved term."""
-        return cast("str", self.__dict__["compute_dtype"])
+        held = self.__dict__
+        return cast("str", held.get("compute_dtype") or DTYPES[held["dtype"]].arithmetic)
 
     def storages(self, demand: Demand) -> dict[str, Storage]:
         """How each operand of `demand` lies in memory; asks for a resolved term."""
@@ -112,7 +115,7 @@ class Term:
 
     def _storage(self, operand: Operand) -> Storage:
         held, name = self.__dict__, operand.name
-        own = self.fixed.get(name) or held.get(f"{name}_dtype") or held["dtype"]
+        own = self.fixed.get(name) or held.get(self.formats.get(name, f"{name}_dtype")) or held["dtype"]
         return scaled(name, DTYPES[own], held.get(f"{name}_scale"), len(operand.shape) - operand.uncut)
 
     def columns(self) -> dict[str, Real]:

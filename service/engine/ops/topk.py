@@ -1,0 +1,49 @@
+"""Top-k: the k largest elements of each row, with their places.
+
+operations  rows·cols on the vector unit: each element is compared once, which is the least that any selection needs
+traffic     X read once; k values and k 4-byte places written for each row
+Source      counted from the definition
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from ...errors import refuse
+from ..arrays import Real
+from ..demand import Demand, row_pass
+from ..registry import op
+from ..rowwise import Rowwise
+from ..term import Formulas, dim
+
+FORMULAS = Formulas(
+    flops="rows·cols",
+    elements={"x": "rows·cols", "out": "rows·k", "places": "rows·k"},
+    source="counted from the definition: one comparison for each element",
+)
+
+
+@op("topk")
+@dataclass(frozen=True, kw_only=True)
+class TopK(Rowwise):
+    k: Real = dim("elements kept of each row, at most cols")
+
+    example: ClassVar = {"rows": 4096, "cols": 128256, "k": 50, "dtype": "fp32"}
+    fixed: ClassVar = {"places": "int32"}
+
+    @property
+    def grows(self) -> tuple[str, ...]:
+        return ("rows",)
+
+    def demand(self) -> Demand:
+        b, d, k = self.rows, self.cols, self.k
+        return row_pass(operations=b * d, reads={"x": (b, d)}, writes={"out": (b, k), "places": (b, k)})
+
+    def formulas(self) -> Formulas:
+        return FORMULAS
+
+    def resolved(self) -> Self:
+        if (self.k > self.cols).any():
+            raise refuse("/k", "out-of-range", "A row has fewer than k elements.")
+        return super().resolved()
