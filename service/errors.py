@@ -114,10 +114,13 @@ def refuse(pointer: str, code: str, detail: str, suggestions: Iterable[str] = ()
     return InvalidInput([Fault(pointer, code, detail, tuple(suggestions))])
 
 
-def near(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """Up to `count` known names that resemble `name`, best first, for suggestions.
+def near(name: str, known: Iterable[str], count: int = 5) -> tuple[str, ...]:
+    """Up to `count` known names that may have been meant: those that `name` begins, then those that resemble it.
 
-    >>> near("nvidia-h100", ["amd-mi300x", "nvidia-h100-sxm"])
-    ('nvidia-h100-sxm',)
+    >>> near("nvidia-h100", ["amd-mi300x", "nvidia-h20", "nvidia-h100-pcie", "nvidia-h100-sxm"])
+    ('nvidia-h100-pcie', 'nvidia-h100-sxm', 'nvidia-h20')
     """
-    return tuple(difflib.get_close_matches(name[:200], list(known), n=count, cutoff=0.5))
+    short, names = name[:200].lower(), list(known)
+    begun = [each for each in names if short and each.startswith(short)]
+    alike = difflib.get_close_matches(short, names, n=count, cutoff=0.6)
+    return tuple(dict.fromkeys((*begun, *alike)))[:count]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.arrays import column
+from ..engine.dtypes import ALIASES
 from ..engine.formats import Scale
 from ..engine.ops import OPS
 from ..engine.term import Term
@@ -98,8 +100,12 @@ def _fields(kind: str) -> Mapping[str, Any]:
 def _value(value: Any) -> Any:
     if isinstance(value, int | list):
         return column(value)
+    if isinstance(value, str):
+        return ALIASES.get(value, value)
     if isinstance(value, ScaleModel):
-        return Scale(value.dtype, value.group_size, None if value.block is None else tuple(value.block), value.zero_point_dtype)
+        block = None if value.block is None else tuple(value.block)
+        zero_point = value.zero_point_dtype
+        return Scale(_value(value.dtype), value.group_size, block, None if zero_point is None else _value(zero_point))
     return {name: column(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
@@ -125,6 +131,6 @@ def _said(held: Any, asked: Any) -> Any:
     """A member as the document shows it: numbers as asked or as defaulted, formats by their own names."""
     if isinstance(held, np.ndarray):
         return int(held.item()) if asked is None else asked
-    if isinstance(asked, ScaleModel):
-        return asked.model_dump(exclude_none=True)
+    if isinstance(held, Scale):
+        return {name: value for name, value in dataclasses.asdict(held).items() if value is not None}
     return asked if isinstance(held, dict) else held

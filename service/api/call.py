@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from starlette.requests import Request
 
 from ..catalogue import Catalogue
 from ..settings import Settings
 from ..storage import AnalysisStore, Database
-from .contract import Contract
 from .pools import Pools
+
+
+class Spellings(Protocol):
+    """The OpenAPI document, which is made from the routes and served by two of them."""
+
+    @property
+    def json(self) -> bytes: ...
+
+    @property
+    def yaml(self) -> bytes: ...
 
 
 @dataclass(frozen=True)
@@ -22,7 +32,7 @@ class Service:
     catalogue: Catalogue
     database: Database
     pools: Pools
-    contract: Contract
+    contract: Spellings
 
     @cached_property
     def analyses(self) -> AnalysisStore:

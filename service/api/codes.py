@@ -29,7 +29,7 @@ class Code:
 _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
     (
         400,
-        "The body cannot be read",
+        "The request cannot be read",
         {
             "malformed-json": (
                 "The body is not strict JSON: a syntax error, NaN or Infinity, a member written twice, "

@@ -10,13 +10,15 @@ from typing import Any, Final
 
 import yaml
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.routing import BaseRoute
 
 from .. import __version__
 from .codes import CODES
 from .documents import Problem
 from .problems import MEDIA_TYPE
+from .routing import StrictRoute
 
 _TITLE: Final = "Roofline service"
 _SUMMARY: Final = "What binds an operation on an accelerator, by how much, and from which size on something else does."
@@ -41,7 +43,7 @@ class Contract:
     """The OpenAPI document of some routes."""
 
     def __init__(self, routes: Sequence[BaseRoute]) -> None:
-        self._routes = routes
+        self._routes = [route for route in routes if isinstance(route, StrictRoute) and route.include_in_schema]
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -55,14 +57,28 @@ class Contract:
             tags=_TAGS,
         )
         for route in self._routes:
-            if isinstance(route, APIRoute) and route.include_in_schema:
-                for method in route.methods or ():
-                    _document_problems(document["paths"][route.path_format][method.lower()]["responses"], route)
-        components = document["components"]
-        for name in ("HTTPValidationError", "ValidationError"):
-            components["schemas"].pop(name, None)
-        components["responses"] = {f"Problem{status}": _problem_response(status) for status in _statuses()}
+            for method in route.methods:
+                _refer_to_problems(document["paths"][route.path_format][method.lower()]["responses"], route)
+        document["components"] = {
+            "schemas": self._schemas(),
+            "responses": {f"Problem{status}": _problem_response(status) for status in self._statuses()},
+        }
         return document
+
+    def _schemas(self) -> dict[str, Any]:
+        """The models as pydantic describes them; on its way through FastAPI's own models a large whole number becomes a float."""
+        asked: list[tuple[type[BaseModel], JsonSchemaMode]] = [(Problem, "serialization")]
+        for route in self._routes:
+            if route.takes.body is not None:
+                asked.append((route.takes.body[1], "validation"))
+            if route.response_model is not None:
+                asked.append((route.response_model, "serialization"))
+        _, described = models_json_schema(asked, ref_template="#/components/schemas/{model}")
+        schemas: dict[str, Any] = described["$defs"]
+        return dict(sorted(schemas.items()))
+
+    def _statuses(self) -> list[int]:
+        return sorted({status for route in self._routes for status in _refusals(route)})
 
     @cached_property
     def json(self) -> bytes:
@@ -73,26 +89,27 @@ class Contract:
         return yaml.dump(self.document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120).encode()
 
 
-def _document_problems(responses: dict[str, Any], route: APIRoute) -> None:
-    """Puts a reference where FastAPI has described a refusal in its own way, and wherever one can happen."""
-    statuses = {int(status) for status in responses if int(status) >= 400} | set(_ALWAYS)
+def _refusals(route: StrictRoute) -> set[int]:
+    """The statuses with which a route refuses."""
+    statuses = {int(status) for status in route.responses if int(status) >= HTTPStatus.BAD_REQUEST} | set(_ALWAYS)
     if route.param_convertors:
         statuses.add(404)
-    if route.body_field is not None:
+    if route.takes.body is not None:
         statuses.update(_WITH_BODY)
-    for status in sorted(statuses):
+    return statuses
+
+
+def _refer_to_problems(responses: dict[str, Any], route: StrictRoute) -> None:
+    """One reference for each refusal, also where FastAPI has described one in its own way."""
+    for status in sorted(_refusals(route)):
         responses.pop(str(status), None)
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
 
 
-def _statuses() -> list[int]:
-    return sorted({code.status for code in CODES.values()})
-
-
 def _problem_response(status: int) -> dict[str, Any]:
-    codes = ", ".join(f"`{code.code}`" for code in CODES.values() if code.status == status)
+    codes = [code for code in CODES.values() if code.status == status]
     return {
-        "description": f"{HTTPStatus(status).phrase}. Codes: {codes}.",
+        "description": f"{codes[0].title}: {', '.join(f'`{code.code}`' for code in codes)}.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
     }
 

@@ -60,7 +60,8 @@ class StrictRoute(APIRoute):
     methods: set[str]
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        super().__init__(path, endpoint, **{**options, "operation_id": endpoint.__name__})
+        summary = (endpoint.__doc__ or "").partition(".")[0]
+        super().__init__(path, endpoint, **{**options, "operation_id": endpoint.__name__, "summary": summary})
         self.app = self._respond
         self.takes = takes(endpoint)
         self.allowed: tuple[str, ...] = ()

@@ -33,8 +33,14 @@ class Shelf(Generic[RecordT]):
         """
         found = self._by_id.get(name)
         if found is None:
-            raise refuse(pointer, f"unknown-{self._noun}", f"No {self._noun} has this id.", near(name, self._by_id))
+            raise refuse(pointer, f"unknown-{self._noun}", f"No {self._noun} has this id.", self._resembling(name))
         return found
+
+    def _resembling(self, name: str) -> list[str]:
+        """Ids that contain what was asked for, then those that look like it: `h100` means an H100, not an A10."""
+        asked = name.partition("@")[0].lower()[:200]
+        containing = [known for known in self._by_id if len(asked) > 1 and asked in known]
+        return list(dict.fromkeys((*containing, *near(asked, self._by_id))))[:3]
 
     def get(self, ref: str, pointer: str) -> RecordT:
         """The entry of an id, its newest revision, or the one pinned by `id@revision`.

@@ -139,7 +139,7 @@ class ChipFile(Entry):
     hbm: Memory
     cores: Cores
     matrix_unit: MatrixUnit | None = None
-    clock: Clock = Clock()
+    clock: Clock | None = None
     on_chip: tuple[Level, ...] = ()
     scale_up: ScaleUp | None = None
     scale_out: ScaleOut | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Body
 from starlette.responses import Response
 
-from ...analysis import evaluate
+from ...analysis import evaluate, ops
 from ...engine.ops import OPS
 from ...schemas.evaluate import Question
 from ..answers import answer
@@ -16,10 +16,7 @@ from .router import router
 
 routes = router("rooflines")
 
-EXAMPLES: Final = {
-    kind: {"summary": kind, "value": {"op": {"kind": kind, **op.example}, "target": {"chip": "nvidia-h100-sxm"}}}
-    for kind, op in OPS.items()
-}
+EXAMPLES: Final = {kind: {"summary": kind, "value": ops.question(kind)} for kind in OPS}
 QuestionBody = Annotated[Question, Body(openapi_examples=EXAMPLES)]
 
 
