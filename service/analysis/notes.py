@@ -31,7 +31,9 @@ def _sequences(asked: Asked) -> list[str]:
 
 def _unit(asked: Asked, report: Report) -> list[str]:
     placed = report.placement
-    if placed.peak is None and report.flops.any():
+    if placed.peak is None and not report.flops.any():
+        return ["The op does no arithmetic, so there is no peak and no critical intensity: it takes the time of its bytes."]
+    if placed.peak is None:
         return ["layers.compute is null and counts 0: the chip in place states no vector peak, so only memory is judged."]
     if placed.dtype != asked.term.arithmetic:
         return [f"The vector unit has no {asked.term.arithmetic} peak of its own; the op runs there in {placed.dtype}."]
@@ -41,7 +43,7 @@ def _unit(asked: Asked, report: Report) -> list[str]:
 def _thresholds(asked: Asked, report: Report) -> list[str]:
     found = []
     for each in report.thresholds:
-        if each.variable == "batch":
+        if each.variable == "batch" and isinstance(asked.term, Matmul):
             found.append("The threshold in batch is null: every pair brings its own matrices, so more pairs never raise the intensity.")
         elif np.isnan(each.exact).any():
             where = "" if np.isnan(each.exact).all() else " in the rows where it is null"

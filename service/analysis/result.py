@@ -41,7 +41,7 @@ def result(asked: Asked, report: Report, cells: Cells) -> dict[str, Any]:
         "bound": cells.name(roofline.bound(report.longest), BOUNDS),
         "regime": cells.name(roofline.regime(report.longest), REGIMES),
         "attainable_flops_per_s": cells.number(report.flops / report.lower),
-        "utilization": None if report.placement.peak is None else cells.number(report.times.math / report.lower),
+        "utilization": None if report.placement.peak is None and report.flops.any() else cells.number(report.times.math / report.lower),
         "thresholds": [_threshold(each, cells) for each in report.thresholds],
         "levers": _levers(asked, report.levers, cells),
         "notes": notes(asked, report),
@@ -67,7 +67,7 @@ def _layers(report: Report, cells: Cells) -> dict[str, Any]:
     placed, peak = report.placement, report.placement.peak
     return {
         "compute": {
-            "time_s": None if peak is None else cells.number(report.times.math),
+            "time_s": None if peak is None and report.flops.any() else cells.number(report.times.math),
             "unit": placed.unit,
             "dtype": placed.dtype,
             "peak_flops_per_s": None if peak is None else cells.number(peak),

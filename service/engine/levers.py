@@ -81,7 +81,7 @@ def variants(term: Term) -> Variants:
     applies = {"b_bytes": "b" in term.factors, "m": "m" in columns, "batch": has_batch}
     return _built(
         tuple(change for change in FACTORS if applies.get(change, True)),
-        tuple(name for name in term.grows if name != "batch" or has_batch),
+        term.grows,
     )
 
 

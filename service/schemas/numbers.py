@@ -20,6 +20,9 @@ Rate = Annotated[float, Field(ge=1.0, le=1e30, allow_inf_nan=False)]
 """A peak [FLOP/s] or a bandwidth [B/s]."""
 
 
+WholeOrZero = Annotated[int, Field(ge=0, le=LARGEST_DIM)]
+
+
 def _tag(value: object) -> str:
     return "@list" if isinstance(value, list) else "@number"
 
@@ -29,6 +32,11 @@ Column = Annotated[
     Discriminator(_tag),
 ]
 """One number, or one number per row."""
+
+ColumnOrZero = Annotated[
+    Annotated[WholeOrZero, Tag("@number")] | Annotated[list[WholeOrZero], Field(min_length=1), Tag("@list")],
+    Discriminator(_tag),
+]
 
 
 def _storage(name: str) -> str:

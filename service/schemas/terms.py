@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 from ..engine.ops import OPS
 from ..engine.term import Term
 from .base import Later, Strict
-from .numbers import Column, ComputeName, DTypeName, Whole
+from .numbers import Column, ColumnOrZero, ComputeName, DTypeName, Whole, WholeOrZero
 
 
 class ScaleModel(Strict):
@@ -40,15 +40,21 @@ class OpModel(Strict):
 
 
 def _annotation(field: dataclasses.Field[Any], *, columns: bool) -> Any:
-    number: Any = Column if columns else Whole
+    metadata = field.metadata
+    lists = columns and metadata.get("columns", True)
+    if metadata.get("least") == 0:
+        number: Any = ColumnOrZero if lists else WholeOrZero
+    else:
+        number = Column if lists else Whole
     return {
-        "whole": number if field.metadata.get("columns") else Whole,
+        "whole": number,
         "dtype": DTypeName,
         "class": ComputeName,
         "scale": ScaleModel,
+        "name": Literal[metadata.get("names", ())],
         "equation": Annotated[str, Field(min_length=1, max_length=256)],
         "sizes": dict[Annotated[str, Field(min_length=1, max_length=1)], number],
-    }[field.metadata["form"]]
+    }[metadata["form"]]
 
 
 def _member(field: dataclasses.Field[Any], *, columns: bool) -> Any:

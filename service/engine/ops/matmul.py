@@ -51,8 +51,11 @@ class Matmul(Term):
 
     example: ClassVar = {"m": 512, "k": 8192, "n": 28672, "dtype": "bf16"}
     factors = ("a", "b")
-    grows = ("m", "batch")
     approximates = "m"
+
+    @property
+    def grows(self) -> tuple[str, ...]:
+        return ("m", "batch") if self.batch.max() > 1 else ("m",)
 
     def demand(self) -> Demand:
         m, k, n, batch = self.rows, self.k, self.n, self.batch

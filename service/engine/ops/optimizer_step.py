@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-
 from ..arrays import Real
 from ..demand import Demand, row_pass
 from ..registry import op
