@@ -18,8 +18,8 @@ RUN python -m hatchling build --target wheel \
  && pip --python /opt/roofline/bin/python install --no-index --no-deps dist/*.whl
 
 FROM python:3.13-slim
-RUN groupadd --system --gid 10001 roofline \
- && useradd --system --uid 10001 --gid roofline --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin roofline \
+RUN groupadd --gid 10001 roofline \
+ && useradd --uid 10001 --gid roofline --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin roofline \
  && install --directory --owner=roofline --group=roofline --mode=0700 /data
 COPY --from=build /opt/roofline /opt/roofline
 ENV PATH=/opt/roofline/bin:$PATH \

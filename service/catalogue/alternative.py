@@ -38,7 +38,12 @@ class Alternative(Section):
 
 
 def leads_somewhere(value: object, path: str) -> bool:
-    """Whether the dotted `path` names a field below `value`, filled or not; an item of a list goes by its name."""
+    """Whether the dotted `path` names a field below `value`, filled or not; an item of a list goes by its name.
+
+    A section that the file leaves out is not looked into: its field is unknown for the very reason that an alternative gives.
+    """
+    if value is None:
+        return True
     head, _, rest = path.partition(".")
     if isinstance(value, tuple):
         return any(item.name == head and leads_somewhere(item, rest) for item in value)

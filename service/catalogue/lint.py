@@ -63,8 +63,10 @@ def four_bits_no_faster_than_their_width_allows(chip: ChipFile) -> Iterator[Find
 
 def peak_follows_from_cores_and_clock(chip: ChipFile) -> Iterator[Finding]:
     """A matrix peak is cores × operations per clock × clock within 1.2 %, or its note says why it is not."""
-    clock = chip.clock and (chip.clock.matrix or chip.clock.boost or chip.clock.base)
-    if chip.cores.count is None or clock is None or chip.matrix_unit is None:
+    if chip.clock is None or chip.matrix_unit is None or chip.cores.count is None:
+        return
+    clock = chip.clock.matrix or chip.clock.boost or chip.clock.base
+    if clock is None:
         return
     for name, per_clock in chip.matrix_unit.ops_per_clock.items():
         peak = chip.compute.get(name)

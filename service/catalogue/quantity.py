@@ -23,7 +23,6 @@ from pydantic import (
     model_validator,
 )
 
-from ..errors import near
 from .units import UNITS, Dimension, to_si, units_of
 
 Confidence = Literal["high", "medium", "low"]
@@ -129,15 +128,10 @@ def _of(dimension: Dimension) -> AfterValidator:
 
     def check(quantity: Quantity) -> Quantity:
         if quantity.unit not in allowed:
-            raise ValueError(f"the unit {quantity.unit!r} is not one of {', '.join(allowed)}{_hint(quantity.unit, allowed)}")
+            raise ValueError(f"the unit {quantity.unit!r} is not one of {', '.join(allowed)}")
         return quantity
 
     return AfterValidator(check)
-
-
-def _hint(unit: str, allowed: tuple[str, ...]) -> str:
-    resembling = [] if unit in UNITS else near(unit, allowed, 1)
-    return f"; did you mean {resembling[0]!r}?" if resembling else ""
 
 
 FlopRate = Annotated[Quantity, _of(Dimension.FLOP_RATE)]
