@@ -38,14 +38,23 @@ def traffic(demand: Demand, storages: Mapping[str, Storage], shrink: Mapping[str
 def operand_bytes(operand: Operand, stored: Storage) -> Real:
     """Bytes of one operand: its packed elements, then its scales [B]."""
     elements = _packed(operand.elements, stored.dtype.bits)
-    if stored.dtype.group:
-        return elements + _packed(_groups(operand, stored.dtype.group), stored.dtype.scale_bits)
-    if stored.scale is not None:
-        return elements + _scale_bytes(operand, stored.scale)
-    return elements
+    return elements + scale_bytes(operand, stored) if stored.has_scales else elements
 
 
-def _scale_bytes(operand: Operand, scale: Scale) -> Real:
+def scale_traffic(demand: Demand, storages: Mapping[str, Storage]) -> Real:
+    """Bytes of the scales of all operands [B]."""
+    scaled = (each for each in demand.operands if storages[each.name].has_scales)
+    return reduce(add, (scale_bytes(each, storages[each.name]) for each in scaled))
+
+
+def scale_bytes(operand: Operand, stored: Storage) -> Real:
+    """Bytes of the scales of one operand: those that its format carries, or those stored beside it [B]."""
+    if stored.scale is None:
+        return _packed(_groups(operand, stored.dtype.group), stored.dtype.scale_bits)
+    return _side_bytes(operand, stored.scale)
+
+
+def _side_bytes(operand: Operand, scale: Scale) -> Real:
     count = _blocks(operand, scale.block) if scale.block is not None else _groups(operand, scale.group_size or 1)
     total = _packed(count, DTYPES[scale.dtype].bits)
     if scale.zero_point_dtype is not None:

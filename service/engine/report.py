@@ -15,11 +15,11 @@ from . import roofline
 from .arrays import Code, Real, row
 from .demand import ZERO, Demand
 from .formats import Storage
-from .hbm import Traffic, traffic
+from .hbm import Traffic, scale_traffic, traffic
 from .levers import PROBE, Levers, Variants, levers, spread, variants
 from .machine import Machine, Placement, place
 from .term import Term
-from .thresholds import Roofs, Threshold, crossing, line, settled
+from .thresholds import Line, Roofs, Threshold, climbed, crossing, line
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,9 @@ class Block:
     approximation: Real | None
     """the textbook's intensity of the question itself [FLOP/B]"""
 
-    def bytes_at(self, name: str, value: Real) -> Real:
-        """Bytes in all when the dim `name` is `value` [B]."""
-        demand = self.term.with_columns({name: value}).demand()
-        return traffic(demand, self.storages, {}).total
+    def scales_at(self, name: str, value: Real) -> Real:
+        """Bytes of all scales when the dim `name` is `value` [B]."""
+        return scale_traffic(self.term.with_columns({name: value}).demand(), self.storages)
 
 
 def _threshold(block: Block, name: str) -> Threshold:
@@ -137,11 +136,24 @@ def _threshold(block: Block, name: str) -> Threshold:
     zero, probe = block.over.probe_rows(name)
     counts, total, roofs = block.found.flops, block.found.moved.total, block.roofs
     flops = line(row(counts, zero), row(counts, probe), PROBE)
-    moved = line(row(total, zero), row(total, probe), PROBE)
-    exact = crossing(flops, moved, roofs)
     if any(each.has_scales for each in block.storages.values()):
-        exact = settled(exact, lambda value: block.bytes_at(name, value), flops, moved, roofs)
+        exact = _climbed(block, name, flops)
+    else:
+        exact = crossing(flops, line(row(total, zero), row(total, probe), PROBE), roofs)
     return Threshold("hbm", block.term.asks(name), block.term.answer(name, exact), _approximate(block, name))
+
+
+def _climbed(block: Block, name: str, flops: Line) -> Real:
+    """The threshold of a term with scales, whose bytes the probe rows hold together with those of the elements."""
+    zero, probe = block.over.probe_rows(name)
+    total = block.found.moved.total
+
+    def scales_at(value: Real) -> Real:
+        return block.scales_at(name, value)
+
+    at_zero = row(total, zero) - scales_at(np.zeros(1))
+    at_probe = row(total, probe) - scales_at(np.full(1, PROBE))
+    return climbed(flops, line(at_zero, at_probe, PROBE), scales_at, block.roofs)
 
 
 def _approximate(block: Block, name: str) -> Real | None:

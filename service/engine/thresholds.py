@@ -21,8 +21,14 @@ from .arrays import Real
 PARALLEL = 1e-12
 """Two lines whose slopes differ by less, relative to them, never meet."""
 
-ROUNDS = 64
-"""Steps after which a climb up the stairs is given up."""
+ROUNDS = 256
+"""Steps after which a climb up the stairs ends where it is; three or four are usual."""
+
+FAR = float(2**80)
+"""Where a stair is probed: so far that the last ragged block does not show in the slope."""
+
+FIRST = float(2**-60)
+"""A dim this small stands on the first stair."""
 
 
 @dataclass(frozen=True)
@@ -68,24 +74,27 @@ def crossing(flops: Line, moved: Line, roofs: Roofs) -> Real:
         return np.full_like(moved.base, np.nan)
     steeper = flops.slope - ridge * moved.slope
     value = (ridge * moved.base - flops.base) / steeper
-    meets = (np.abs(steeper) > PARALLEL * (flops.slope + ridge * moved.slope)) & (value > 0)
+    meets = (np.abs(steeper) > PARALLEL * (flops.slope + ridge * moved.slope)) & (value > 0) & np.isfinite(value)
     return np.where(meets, value, np.nan)
 
 
-def settled(start: Real, moved_at: Callable[[Real], Real], flops: Line, moved: Line, roofs: Roofs) -> Real:
+def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roofs: Roofs) -> Real:
     """`crossing` where bytes climb in stairs: the first v at which the time of the operations reaches that of the bytes.
 
-    The line through the stairs lies below them, so its crossing `start` comes too early; each round adds what the stairs hold
-    above the line at the last v, until nothing changes. NaN where `ROUNDS` do not settle it.
+    `elements` are the bytes without scales, `scales_at` gives those of the scales at a v. The line on which the stairs stand
+    crosses too early; from there each round solves for the v that the stair reached so far asks for, until it is the right one.
     """
+    below = line(scales_at(np.zeros(1)), scales_at(np.full(1, FAR)), FAR)
+    floor = Line(elements.base + below.base, elements.slope + below.slope)
+    value = crossing(flops, floor, roofs)
     if roofs.ridge is None:
-        return start
-    steeper = flops.slope / roofs.ridge - moved.slope
-    value = start
+        return value
+    climbs = flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL)
+    rise = flops.slope / roofs.ridge - elements.slope
     for _ in range(ROUNDS):
-        above = moved_at(value) - (moved.base + moved.slope * value)
-        following = start + above / steeper
-        if np.array_equal(following, value, equal_nan=True):
-            return value
+        value = np.where(climbs, np.fmax(value, FIRST), value)
+        following = np.where(climbs, (elements.base + scales_at(value) - flops.base / roofs.ridge) / rise, value)
+        if not (np.abs(following - value) > PARALLEL * value).any():
+            break
         value = following
-    return np.full_like(value, np.nan)
+    return np.where(value > FIRST, value, np.nan)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import psycopg
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -32,10 +35,9 @@ def address(text: str) -> URL:
     except (ArgumentError, ValueError):
         url = None
     if url is None or url.drivername not in ("postgres", "postgresql", "postgresql+psycopg"):
-        raise Unavailable(
-            "The database URL is not of the form postgresql://user:password@host:port/name.",
-            code="database-unavailable",
-        )
+        raise _refused("The database URL is not of the form postgresql://user:password@host:port/name.")
+    if not _are_options(url.query):
+        raise _refused("The database URL has an option that PostgreSQL does not know.")
     return url.set(drivername="postgresql+psycopg")
 
 
@@ -66,3 +68,15 @@ def _configure(connection: psycopg.Connection, _record: object) -> None:
     for statement in SESSION:
         connection.execute(statement)
     connection.autocommit = autocommit
+
+
+def _are_options(query: Mapping[str, str | tuple[str, ...]]) -> bool:
+    try:
+        make_conninfo(**dict.fromkeys(query, ""))
+    except psycopg.ProgrammingError:
+        return False
+    return True
+
+
+def _refused(sentence: str) -> Unavailable:
+    return Unavailable(sentence, code="database-unavailable")

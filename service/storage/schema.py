@@ -15,6 +15,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect
 
 VERSION_TABLE = "roofline_schema"
+PACKAGE = Path(__file__).resolve().parents[1]
+FOLDERS: tuple[Path, ...] = (PACKAGE / "migrations", PACKAGE.parent / "migrations")  # of an installed package, of a checkout
 
 
 class SchemaState(StrEnum):
@@ -33,7 +35,7 @@ def state(connection: Connection) -> SchemaState:
         return SchemaState.UNKNOWN if tables else SchemaState.EMPTY
     if revision == head():
         return SchemaState.HEAD
-    return SchemaState.BEHIND if revision in _known() else SchemaState.AHEAD
+    return SchemaState.BEHIND if revision in known() else SchemaState.AHEAD
 
 
 @functools.cache
@@ -53,10 +55,9 @@ def config(connection: Connection | None) -> Config:
 
 
 @functools.cache
-def _known() -> frozenset[str]:
+def known() -> frozenset[str]:
     return frozenset(script.revision for script in ScriptDirectory.from_config(config(None)).walk_revisions())
 
 
 def _folder() -> Path:
-    package = Path(__file__).resolve().parents[1]
-    return next(folder for folder in (package / "migrations", package.parent / "migrations") if (folder / "env.py").is_file())
+    return next(folder for folder in FOLDERS if (folder / "env.py").is_file())
