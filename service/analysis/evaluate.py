@@ -72,19 +72,25 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
     """
     _check_limits(question)
     target = resolve(question.target, catalogue)
-    options = {"overlap": question.options.overlap, "explain": question.options.explain}
-    assumed = [*target.assumed, *_assumed(question.options)]
+    options = members_of(question.options)
+    assumed = [*target.assumed, *left_out(question.options)]
     if question.op is not None:
-        found = single.evaluate(read(question.op, "/op"), target, question.options, assumed)
+        asked = read(question.op, "/op")
+        found = single.written(asked, single.reported(asked, target, question.options), target, question.options, assumed)
         return Answer({"op": found.op}, target, options, found.result, catalogue.digest)
     found = listing.evaluate(question.ops or [], target, question.options, assumed)
     return Answer(found.op, target, options, found.result, catalogue.digest)
 
 
-def _assumed(options: OptionsModel) -> list[Mapping[str, Any]]:
+def members_of(options: OptionsModel) -> dict[str, Any]:
+    """The options as understood."""
+    return {"overlap": options.overlap, "explain": options.explain}
+
+
+def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[str, Any]]:
+    """The options that the caller did not give."""
     given = options.model_fields_set
-    members = {"overlap": options.overlap, "explain": options.explain}
-    return [{"pointer": f"/options/{name}", "value": value} for name, value in members.items() if name not in given]
+    return [{"pointer": f"{pointer}/{name}", "value": value} for name, value in members_of(options).items() if name not in given]
 
 
 def _check_limits(question: Question) -> None:

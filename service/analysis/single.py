@@ -27,8 +27,8 @@ class Found:
     result: dict[str, Any]
 
 
-def evaluate(asked: Asked, target: Target, options: OptionsModel, assumed: Assumed) -> Found:
-    """One op, or all rows of its lists; `assumed` is what the question left out beside the op.
+def reported(asked: Asked, target: Target, options: OptionsModel) -> Report:
+    """The report of one op, or of all rows of its lists.
 
     Raises `InvalidInput` with pointers into the question.
     """
@@ -37,14 +37,14 @@ def evaluate(asked: Asked, target: Target, options: OptionsModel, assumed: Assum
         row = batch.too_large(report)
         if row is not None:
             raise refuse(asked.term.pointer_to_row(row), "too-large", TOO_LARGE)
-    return written(asked, report, target, options, assumed)
+    return report
 
 
 TOO_LARGE = "A count of this op exceeds 1e300."
 
 
 def written(asked: Asked, report: Report, target: Target, options: OptionsModel, assumed: Assumed) -> Found:
-    """A report as a document; one row as numbers, the rows of lists as lists."""
+    """A report as a document, one row as numbers, the rows of lists as lists; `assumed` is what was left out beside the op."""
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
     found = result(asked, report, cells)

@@ -54,16 +54,17 @@ class Target:
         return f"{self.source}: {titles}"
 
 
-def resolve(asked: TargetModel, catalogue: Catalogue) -> Target:
-    """The target as understood. Raises `InvalidInput`: unknown-chip, unknown-revision."""
+def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") -> Target:
+    """The target as understood; `pointer` is where it stands. Raises `InvalidInput`: unknown-chip, unknown-revision."""
     if isinstance(asked.chip, str):
-        chip = catalogue.chip(asked.chip, "/target/chip")
-        return _catalogued(chip, is_pinned=asked.chip == chip.ref)
-    return _in_place(asked.chip, catalogue)
+        chip = catalogue.chip(asked.chip, f"{pointer}/chip")
+        return of_chip(chip, is_pinned=asked.chip == chip.ref)
+    return _in_place(asked.chip, catalogue, pointer)
 
 
 @lru_cache(maxsize=1024)
-def _catalogued(chip: Chip, *, is_pinned: bool) -> Target:
+def of_chip(chip: Chip, *, is_pinned: bool = True) -> Target:
+    """A chip of the catalogue as a target."""
     numbers = chip.numbers()
     return Target(
         machine=_machine(numbers, is_partial=False),
@@ -74,15 +75,15 @@ def _catalogued(chip: Chip, *, is_pinned: bool) -> Target:
     )
 
 
-def _in_place(asked: ChipModel, catalogue: Catalogue) -> Target:
+def _in_place(asked: ChipModel, catalogue: Catalogue, pointer: str) -> Target:
     given = asked.model_dump(exclude_none=True)
     assumed: list[Mapping[str, Any]] = []
     numbers = given
     if asked.base is not None:
-        base = catalogue.chip(asked.base, "/target/chip/base")
+        base = catalogue.chip(asked.base, f"{pointer}/chip/base")
         given["base"] = base.ref
         if base.ref != asked.base:
-            assumed.append({"pointer": "/target/chip/base", "value": base.ref})
+            assumed.append({"pointer": f"{pointer}/chip/base", "value": base.ref})
         numbers = _merged(dict(base.numbers()), {name: value for name, value in given.items() if name != "base"})
     return Target(_machine(numbers, is_partial=True), {"chip": given}, _digest(numbers), None, tuple(assumed))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from enum import Enum
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -65,16 +67,27 @@ def _member(field: dataclasses.Field[Any], *, columns: bool) -> Any:
     return (kind | None if default is None else kind), Field(default=default, description=description)
 
 
-def _model(kind: str, cls: type[Term], *, columns: bool) -> type[OpModel]:
+class Family(Enum):
+    """Where an op stands in a request decides what its members may hold."""
+
+    COLUMNS = "Op"
+    """alone: a list may stand for a number"""
+    LISTED = "InList"
+    """in a list of ops: with a count"""
+    PLAIN = "Alone"
+    """one of several cases: numbers only"""
+
+
+def _model(kind: str, cls: type[Term], family: Family) -> type[OpModel]:
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]
-    members = {field.name: _member(field, columns=columns) for field in fields}
-    if not columns:
+    members = {field.name: _member(field, columns=family is Family.COLUMNS) for field in fields}
+    if family is Family.LISTED:
         members["count"] = (Whole, Field(default=1, description="how many times the op runs"))
     if "a_dtype" in members:
         members["a_quantized_from"] = (Later, None)
     name = "".join(part.capitalize() for part in kind.split("_"))
     model: type[OpModel] = create_model(
-        f"{name}Op" if columns else f"{name}InList",
+        f"{name}{family.value}",
         __base__=OpModel,
         __doc__=cls.description.splitlines()[0],
         **{"kind": (Literal[kind], Field(description="which op")), **members},
@@ -82,15 +95,21 @@ def _model(kind: str, cls: type[Term], *, columns: bool) -> type[OpModel]:
     return model
 
 
-OP_MODELS = {kind: _model(kind, cls, columns=True) for kind, cls in OPS.items()}
-"""One op, in which a list may stand for a number."""
+def _models(family: Family) -> dict[str, type[OpModel]]:
+    return {kind: _model(kind, cls, family) for kind, cls in OPS.items()}
 
-LISTED_MODELS = {kind: _model(kind, cls, columns=False) for kind, cls in OPS.items()}
-"""An op in a list of ops."""
+
+def _union(models: Mapping[str, type[OpModel]]) -> Any:
+    return Annotated[reduce(or_, models.values()), Field(discriminator="kind")]
+
+
+OP_MODELS = _models(Family.COLUMNS)
 
 if TYPE_CHECKING:  # the unions are made from the registry, which a type checker does not run
     Op = OpModel
     ListedOp = OpModel
+    PlainOp = OpModel
 else:
-    Op = Annotated[reduce(or_, OP_MODELS.values()), Field(discriminator="kind")]
-    ListedOp = Annotated[reduce(or_, LISTED_MODELS.values()), Field(discriminator="kind")]
+    Op = _union(OP_MODELS)
+    ListedOp = _union(_models(Family.LISTED))
+    PlainOp = _union(_models(Family.PLAIN))
