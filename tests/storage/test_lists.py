@@ -138,7 +138,7 @@ OF_THIS_LIST = cursors.list_digest(**asdict(listed()))
         *(forged(OF_THIS_LIST, 1, row_id) for row_id in (None, 1, ["an_1"], "an_\0", "\ud800")),
         forged([OF_THIS_LIST], 1, "an_1"),
     ],
-    ids=lambda cursor: cursor[:24],
+    ids=lambda cursor: cursor[-28:],
 )
 def test_what_is_not_a_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidInput) as refused:
