@@ -31,7 +31,9 @@ def _sequences(asked: Asked) -> list[str]:
 
 def _unit(asked: Asked, report: Report) -> list[str]:
     placed = report.placement
-    if placed.peak is None and report.flops.any():
+    if not report.flops.any():
+        return ["layers.compute and utilization are null: the op moves bytes and computes nothing."]
+    if placed.peak is None:
         return ["layers.compute is null and counts 0: the chip in place states no vector peak, so only memory is judged."]
     if placed.dtype != asked.term.arithmetic:
         return [f"The vector unit has no {asked.term.arithmetic} peak of its own; the op runs there in {placed.dtype}."]
