@@ -126,8 +126,9 @@ class Settings:
         by_variable = {variable(item.name): item for item in fields(cls)}
         for name in environ:
             if name.startswith(PREFIX) and not name.startswith(OF_THE_TESTS) and name not in by_variable:
-                alike = near(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in by_variable], count=1)
-                raise InvalidSettings(f"{name} is not a setting{''.join(f'; perhaps {PREFIX}{like} is meant' for like in alike)}.")
+                alike = near(name.removeprefix(PREFIX), [known.removeprefix(PREFIX).lower() for known in by_variable], count=1)
+                perhaps = "".join(f"; perhaps {PREFIX}{like.upper()} is meant" for like in alike)
+                raise InvalidSettings(f"{name} is not a setting{perhaps}.")
         values = {item.name: _read(item, name, environ[name]) for name, item in by_variable.items() if environ.get(name)}
         for item in fields(cls):
             if arguments.get(item.name) is not None:

@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ SETTINGS = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsy
 
 
 class PostgresServer:
-    """A server that gives databases. One that we started can be stopped and started again, as an operator would."""
+    """A server that gives databases. One that we started can be stopped and started again, as an operator does."""
 
     def __init__(self, url: str, launch: Callable[[], subprocess.Popen[bytes]] | None) -> None:
         self.url = url
@@ -53,8 +54,7 @@ class PostgresServer:
 
     def start(self) -> None:
         """Returns when the server answers."""
-        if self._launch is None:
-            pytest.fail(f"This test restarts its server; it cannot run on the one that {GIVEN} names.")
+        assert self._launch is not None, f"the server that {GIVEN} names is not ours to restart"
         self._process = self._launch()
         deadline = time.monotonic() + 30
         while True:
@@ -68,8 +68,7 @@ class PostgresServer:
 
     def stop(self) -> None:
         """As an operator restarts it: sessions are ended, nothing that was committed is lost."""
-        if self._process is None:
-            pytest.fail(f"This test restarts its server; it cannot run on the one that {GIVEN} names.")
+        assert self._process is not None, f"the server that {GIVEN} names is not ours to restart"
         self._process.send_signal(signal.SIGINT)
         try:
             self._process.wait(timeout=15)
@@ -88,13 +87,18 @@ def postgres_server() -> Iterator[PostgresServer]:
     if given := os.environ.get(GIVEN):
         yield PostgresServer(given, None)
         return
-    with tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder:
-        server = _new_server(Path(folder))
-        server.start()
-        try:
-            yield server
-        finally:
-            server.stop()
+    with _own_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def restartable_server(postgres_server: PostgresServer) -> Iterator[PostgresServer]:
+    """A running server that a test may stop, and must start again: the one of the session, if we started it."""
+    if not os.environ.get(GIVEN):
+        yield postgres_server
+        return
+    with _own_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -145,6 +149,17 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[D
     opened.close()
 
 
+@contextmanager
+def _own_server() -> Iterator[PostgresServer]:
+    with tempfile.TemporaryDirectory(prefix="roofline-postgres-") as folder:
+        server = _new_server(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
 def _new_server(folder: Path) -> PostgresServer:
     """A new cluster in `folder`, run by another account where we are root, whom PostgreSQL refuses to serve."""
     folder.chmod(0o755)
@@ -156,7 +171,16 @@ def _new_server(folder: Path) -> PostgresServer:
         shutil.chown(cluster, account.pw_name)
         identity = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
     programs = _programs(folder, account)
-    initdb = [programs / "initdb", "--no-sync", "--auth=trust", "--username=roofline", "--encoding=UTF8", "--locale=C", "-D", cluster]
+    initdb: list[str | Path] = [
+        programs / "initdb",
+        "--no-sync",
+        "--auth=trust",
+        "--username=roofline",
+        "--encoding=UTF8",
+        "--locale=C",
+        "-D",
+        cluster,
+    ]
     made = subprocess.run(initdb, capture_output=True, text=True, cwd=cluster, check=False, **identity)
     if made.returncode:
         pytest.fail(f"initdb failed: {made.stderr.strip()}", pytrace=False)
@@ -165,7 +189,7 @@ def _new_server(folder: Path) -> PostgresServer:
 
     def launch() -> subprocess.Popen[bytes]:
         with (folder / "log").open("ab") as log:
-            command = [programs / "postgres", "-D", cluster, *settings]
+            command: list[str | Path] = [programs / "postgres", "-D", cluster, *settings]
             return subprocess.Popen(command, stdout=log, stderr=log, cwd=cluster, start_new_session=True, **identity)
 
     return PostgresServer(f"postgresql://roofline:secret-of-the-tests@127.0.0.1:{port}/postgres", launch)
@@ -199,10 +223,7 @@ def _programs(folder: Path, account: pwd.struct_passwd | None) -> Path:
         for part in (package, package.with_name(package.name + ".libs")):
             shutil.copytree(part, folder / part.name, symlinks=True)
         package = folder / package.name
-    programs = next(package.glob("pginstall*/bin"), None)
-    if programs is None:
-        pytest.fail(MISSING, pytrace=False)
-    return programs
+    return next(package.glob("pginstall*/bin"))
 
 
 def _open_to_all(path: Path) -> bool:

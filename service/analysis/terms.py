@@ -13,6 +13,7 @@ import numpy as np
 from ..engine.arrays import column
 from ..engine.dtypes import ALIASES
 from ..engine.formats import Scale
+from ..engine.levers import variants
 from ..engine.ops import OPS
 from ..engine.term import Term
 from ..errors import Fault, InvalidInput
@@ -36,10 +37,10 @@ class Asked:
 
     @property
     def choices(self) -> Hashable:
-        """What ops must share to be rows of one engine call: kind, formats, scales, and which columns they have."""
+        """What ops must share to be rows of one engine call: kind, formats, scales, which columns and which levers they have."""
         columns = self.term.columns()
         held = ((name, value) for name, value in self.term.__dict__.items() if name not in columns and isinstance(value, Hashable))
-        return self.model.kind, self.is_class_asked, tuple(columns), tuple(held)
+        return self.model.kind, self.is_class_asked, tuple(columns), variants(self.term).changes, tuple(held)
 
     def document(self, compute_dtype: str) -> dict[str, Any]:
         """The op as understood; `compute_dtype` is the class in which the chip runs it. What does not apply is left out."""
@@ -55,7 +56,7 @@ class Asked:
         return [
             {"pointer": f"{self.pointer}/{name}", "value": value}
             for name, value in document.items()
-            if name not in given or (isinstance(value, str) and name.endswith("dtype") and getattr(self.model, name) != value)
+            if name not in given or (asked := getattr(self.model, name)) is None or (name.endswith("dtype") and asked != value)
         ]
 
 

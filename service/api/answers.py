@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.responses import Response
 
 from ..errors import Internal, InvalidInput, NotFound
 from .accepting import JSON
-from .call import Call
+
+if TYPE_CHECKING:  # the command line writes the same text without the web around it
+    from .call import Call
 
 T = TypeVar("T")
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from .arrays import cut
+from .levers import variants
 from .machine import Machine
 from .report import Report, report
 from .term import Term
@@ -37,7 +38,8 @@ def in_chunks(term: Term, machine: Machine, evaluate_chunk: Callable[[Term, Mach
 
 def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
     """`report` for any number of rows. Raises `InvalidInput` as `report` does; see also `too_large`."""
-    return in_chunks(term, machine, lambda t, m: report(t, m, is_class_asked=is_class_asked, overlap=overlap))
+    over = variants(term)
+    return in_chunks(term, machine, lambda t, m: report(t, m, over, is_class_asked=is_class_asked, overlap=overlap))
 
 
 def too_large(found: Report) -> int | None:

@@ -85,13 +85,16 @@ def _promoted(inputs: list[DType]) -> str:
 def scaled(name: str, dtype: DType, scale: Scale | None, dims: int) -> Storage:
     """The storage of operand `name` with `scale` beside it; `dims` is how many dims a block has.
 
-    Raises `InvalidInput` when the format carries scales of its own or the block has another number of dims.
+    Raises `InvalidInput` when the format carries scales of its own, the scales' format does, or the block has another number of dims.
     """
     if scale is None:
         return Storage(dtype)
     pointer = f"/{name}_scale"
     if dtype.group:
         raise refuse(pointer, "invalid-request", f"{dtype.name} carries its own scales; leave {name}_scale out.")
+    for member, held in (("dtype", scale.dtype), ("zero_point_dtype", scale.zero_point_dtype)):
+        if held is not None and DTYPES[held].group:
+            raise refuse(f"{pointer}/{member}", "invalid-request", f"{held} carries scales of its own; a scale has none.")
     if scale.block is not None and len(scale.block) != dims:
         raise refuse(f"{pointer}/block", "out-of-range", f"The block needs {dims} sizes, one per dim of the operand.")
     return Storage(dtype, scale)

@@ -71,7 +71,7 @@ def place(machine: Machine, demand: Demand, dtype: str, *, is_asked: bool) -> Pl
     if demand.flops is ZERO:
         return Placement("vector", dtype, None)
     if demand.has_product and dtype == VECTOR_ONLY:
-        raise refuse("/dtype", "unsupported-dtype", "No matrix unit multiplies int32; it can be the format of out.")
+        raise refuse("/compute_dtype", "unsupported-dtype", "No matrix unit multiplies int32; it can be the format of out.")
     if demand.has_product and machine.matrix_peaks:
         return _on_matrix_unit(machine, dtype)
     if machine.vector_peaks or not machine.is_partial:

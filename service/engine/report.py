@@ -16,7 +16,7 @@ from .arrays import Code, Real, row
 from .demand import ZERO, Demand
 from .formats import Storage
 from .hbm import Traffic, scale_traffic, traffic
-from .levers import PROBE, Levers, Variants, levers, spread, variants
+from .levers import PROBE, Levers, Variants, levers, spread
 from .machine import Machine, Placement, place
 from .term import Term
 from .thresholds import Line, Roofs, Threshold, climbed, crossing, line
@@ -73,14 +73,13 @@ def core(demand: Demand, storages: Mapping[str, Storage], peak: Real | None, ban
     return Core(demand.flops, moved, times, lower, roofline.longest_paths(times, lower))
 
 
-def report(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
-    """Evaluate a resolved term, its levers and its probes on one machine, or on one machine per row.
+def report(term: Term, machine: Machine, over: Variants, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
+    """Evaluate a resolved term and its variants `over` on one machine, or on one machine per row.
 
     `is_class_asked` when the caller insists on the arithmetic class; `overlap` is the share of hideable time that is hidden.
 
     Raises `InvalidInput`: what the machine lacks (unsupported-dtype, missing), scales that do not fit.
     """
-    over = variants(term)
     demand = spread(term, over).demand()
     storages = term.storages(demand)
     placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)

@@ -12,6 +12,11 @@ from .target import TargetModel
 from .terms import ListedOp, Op
 
 
+MeasuredSeconds = Annotated[
+    float, Field(ge=1e-12, le=1e12, allow_inf_nan=False, description="time that was measured for the op or the list of ops, s")
+]
+
+
 class OptionsModel(Strict):
     """How the question is evaluated."""
 
@@ -34,7 +39,7 @@ class Question(Strict):
     target: TargetModel
     options: OptionsModel = OptionsModel()
     sharding: Later = None
-    measured_s: Later = None
+    measured_s: MeasuredSeconds | None = None
 
     @model_validator(mode="after")
     def _one_question(self) -> Question:

@@ -19,7 +19,7 @@ IDLE_IN_TRANSACTION_MS = 30_000
 # Every list has an index that holds it in order, so plans that gather rows and then sort or match them are put last,
 # whatever the statistics of a young table say; and no cached plan ignores the values that it is run with.
 SESSION = (
-    *(f"SET enable_{plan} = off" for plan in ("seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin")),
+    *(f"SET enable_{plan} = off" for plan in ("seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin", "material")),
     "SET jit = off",
     f"SET statement_timeout = {STATEMENT_MS}",
     f"SET lock_timeout = {LOCK_MS}",

@@ -35,7 +35,8 @@ def settings() -> Settings:
 
 
 @pytest.fixture(scope="session")
-def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """An SQLite database for the tests that do not care which kind it is, nor what others have kept in it."""
     database = open_database(None, Path(tmp_path_factory.mktemp("data")))
     migrate.ensure(database)
     yield database
@@ -43,8 +44,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.fixture(scope="session")
-def app(settings: Settings, catalogue: Catalogue, database: Database) -> FastAPI:
-    return create_app(settings, catalogue=catalogue, database=database)
+def app(settings: Settings, catalogue: Catalogue, shared_database: Database) -> FastAPI:
+    return create_app(settings, catalogue=catalogue, database=shared_database)
 
 
 class Client:

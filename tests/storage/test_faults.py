@@ -6,7 +6,6 @@ import logging
 import os
 import pwd
 import shutil
-import socket
 import sqlite3
 import tempfile
 import traceback
@@ -172,23 +171,26 @@ def test_a_reader_cannot_write(database: Database) -> None:
     refusal(lambda: database.read(lambda connection: connection.execute(text("DELETE FROM analyses"))))
 
 
-def test_a_restarted_server_is_well_again(postgres_server: PostgresServer, postgres_url: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_restarted_server_is_well_again(restartable_server: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
     """Every connection of the pool is dead after the restart; no call but those in between notices."""
-    database = open_database(postgres_url, None)
+    url = restartable_server.create_database()
+    database = open_database(url, None)
+    migrate.ensure(database)
     store = AnalysisStore(database)
     store.add(analysis(1))
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(lambda _: database.read(lambda connection: connection.execute(text("SELECT pg_sleep(0.1)"))), range(6)))
-    postgres_server.stop()
+    restartable_server.stop()
     for action in (database.check, lambda: store.add(analysis(2)), lambda: store.get("an_000001"), lambda: store.page(3)):
         error = refusal(action)
         assert error.code == "database-unavailable"
         assert "secret" not in "".join(traceback.format_exception(error))
-    postgres_server.start()
+    restartable_server.start()
     assert store.add(analysis(3))[1]
     assert [found.id for found in store.page(5).items] == ["an_000003", "an_000001"]
     assert "secret" not in caplog.text
     database.close()
+    restartable_server.drop_database(url)
 
 
 def test_a_session_that_the_server_ends_in_the_middle_is_reported(postgres_url: str) -> None:
@@ -199,16 +201,10 @@ def test_a_session_that_the_server_ends_in_the_middle_is_reported(postgres_url: 
     database.close()
 
 
-def unused_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 @pytest.mark.parametrize(
     "url",
     [
-        f"postgresql://zoe:{SECRET}@127.0.0.1:{unused_port()}/quux",
+        f"postgresql://zoe:{SECRET}@127.0.0.1:1/quux",
         f"postgresql://zoe:{SECRET}@no-such-host.invalid/quux",
         f"postgresql://zoe:{SECRET}@127.0.0.1:port/quux",
         f"postgresql://zoe:{SECRET}@127.0.0.1/quux?no_such_option=1",

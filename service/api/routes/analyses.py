@@ -16,6 +16,7 @@ from ...schemas.analyses import SavedQuestion
 from ..answers import answer, listing, resource
 from ..call import Call
 from ..pages import PageQuery
+from ..results import AnalysisDocument, AnalysisList
 from .evaluate import EXAMPLES
 from .router import router
 
@@ -24,7 +25,7 @@ routes = router("analyses")
 NEEDS_DATABASE: Final[dict[int | str, dict[str, Any]]] = {503: {}}
 KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
-    200: {"description": "The same question was kept before; it has gained the labels that it lacked."},
+    200: {"description": "The same question was kept before; it has gained the labels that it lacked.", "model": AnalysisDocument},
 }
 SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
 
@@ -46,7 +47,7 @@ class AnalysisQuery(PageQuery):
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
 
 
-@routes.post("/v1/analyses", status_code=201, responses=KEPT)
+@routes.post("/v1/analyses", status_code=201, response_model=AnalysisDocument, responses=KEPT)
 async def post_analysis(call: Call, question: SavedBody) -> Response:
     """Evaluates a question and keeps it with its answer. The same question again is the same analysis."""
     service = call.service
@@ -56,7 +57,7 @@ async def post_analysis(call: Call, question: SavedBody) -> Response:
     return answer(kept.text, status=201 if kept.is_new else 200, headers=headers)
 
 
-@routes.get("/v1/analyses", responses=NEEDS_DATABASE)
+@routes.get("/v1/analyses", response_model=AnalysisList, responses=NEEDS_DATABASE)
 async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) -> Response:
     """The analyses that pass every filter, newest first unless `order_by` says otherwise."""
     service = call.service
@@ -64,7 +65,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
     return listing([history.summary(each) for each in page.items], next_cursor=page.next_cursor, limit=asked.limit)
 
 
-@routes.get("/v1/analyses/{id}", responses=NEEDS_DATABASE)
+@routes.get("/v1/analyses/{id}", response_model=AnalysisDocument, responses=NEEDS_DATABASE)
 async def get_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
     """One analysis: question and answer as they were kept, byte for byte."""
     service = call.service

@@ -47,6 +47,11 @@ class Equation:
         return frozenset(self.indices) - frozenset(self.out)
 
     @property
+    def is_copy(self) -> bool:
+        """One operand of which nothing is summed: its dims only change places."""
+        return len(self.operands) == 1 and not self.summed
+
+    @property
     def pair(self) -> tuple[str, str] | None:
         """The first two operands that share a summed index while each keeps an index that the other lacks."""
         kept = set(self.out)
@@ -116,6 +121,8 @@ class Einsum(Term):
         equation = self.parts
         operands = tuple(self._operand(name, part, equation.summed) for name, part in zip(self.factors, equation.operands, strict=True))
         out = dataclasses.replace(self._operand("out", equation.out, frozenset()), written=True)
+        if equation.is_copy:
+            return Demand((*operands, out))
         operations = self._operations(equation)
         if equation.pair is None:
             return Demand((*operands, out), vector_operations=operations)
@@ -131,9 +138,7 @@ class Einsum(Term):
 
     def _operations(self, equation: Equation) -> Real:
         points = self._size(equation.indices)
-        if len(equation.operands) == 1:
-            return points * (1.0 if equation.summed else 0.0)
-        return points * (2.0 if equation.summed else 1.0)
+        return points * (2.0 if equation.summed and len(equation.operands) > 1 else 1.0)
 
     def _gemm(self, x: str, y: str, equation: Equation) -> Gemm:
         """The product of the two operands that make it one; indices of further operands repeat it."""
@@ -148,7 +153,7 @@ class Einsum(Term):
         equation = self.parts
         points = "·".join(equation.indices)
         double = "2·" if equation.summed and len(equation.operands) > 1 else ""
-        flops = "0" if len(equation.operands) == 1 and not equation.summed else double + points
+        flops = "0" if equation.is_copy else double + points
         parts = {**dict(zip(self.factors, equation.operands, strict=True)), "out": equation.out}
         return Formulas(flops, {name: "·".join(part) or "1" for name, part in parts.items()}, SOURCE)
 
@@ -164,6 +169,17 @@ class Einsum(Term):
             for index in self.dims
             if index not in equation.indices
         ]
+        faults += self._misplaced(equation)
         if faults:
             raise InvalidInput(faults)
         return dataclasses.replace(super().resolved(), equation=f"{','.join(equation.operands)}->{equation.out}")
+
+    def _misplaced(self, equation: Equation) -> list[Fault]:
+        """Formats of an operand that the equation does not have, and a format missing that only dtype can give."""
+        count = len(equation.operands)
+        if count == 1:
+            alone = "The equation has one operand."
+            return [Fault(f"/{name}", "invalid-request", alone) for name in ("b_dtype", "b_scale") if getattr(self, name) is not None]
+        if count > 2 and self.dtype is None:
+            return [Fault("/dtype", "missing", "State dtype: operands after the second have no format of their own.")]
+        return []

@@ -1,0 +1,177 @@
+"""The contract is the committed one, is valid, describes what is answered; its page needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from openapi_spec_validator import validate
+
+from service.api.openapi import render
+from service.api.routes.all import all_routes
+from service.api.routing import StrictRoute
+
+from .conftest import Client
+
+ROOT = Path(__file__).parents[2]
+STATIC = ROOT / "service" / "api" / "static"
+
+
+@pytest.fixture(scope="module")
+def contract(client: Client) -> dict[str, Any]:
+    document: dict[str, Any] = client.get("/openapi.json").json()
+    return document
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def check(document: dict[str, Any], schema: dict[str, Any], value: object) -> None:
+    """Whether `value` is what `schema`, a part of the OpenAPI document, describes."""
+    jsonschema.Draft202012Validator({**schema, "components": document["components"]}).validate(value)
+
+
+def test_the_committed_contract_is_the_generated_one() -> None:
+    assert (ROOT / "openapi.yaml").read_text(encoding="utf-8") == render()
+
+
+def test_it_is_served_in_both_spellings(client: Client, contract: dict[str, Any]) -> None:
+    served = client.get("/openapi.yaml")
+    assert (served.text, served.headers["content-type"]) == (render(), "application/yaml")
+    assert yaml.safe_load(served.text) == contract
+
+
+def test_it_is_valid_openapi(contract: dict[str, Any]) -> None:
+    validate(contract)
+    assert contract["openapi"].startswith("3.1")
+
+
+def test_it_describes_every_route_but_itself_and_its_page(contract: dict[str, Any]) -> None:
+    described = {(path, method.upper()) for path, method, _ in operations(contract)}
+    routes = {(route.path_format, method) for route in all_routes() if isinstance(route, StrictRoute) for method in route.methods}
+    undescribed = {path for path, _ in routes - described}
+    assert not described - routes
+    assert undescribed == {path for path in undescribed if path.startswith(("/docs", "/openapi.", "/favicon.ico"))}
+
+
+def test_every_operation_names_itself_and_the_ways_it_refuses(contract: dict[str, Any]) -> None:
+    identities = [operation["operationId"] for _, _, operation in operations(contract)]
+    assert len(identities) == len(set(identities))
+    for path, _, operation in operations(contract):
+        expected = {"400", "403", "406", "422", "500"}
+        expected |= {"404"} if "{" in path else set()
+        expected |= {"413", "415", "503"} if "requestBody" in operation else set()
+        expected |= {"503"} if path.startswith("/v1/analyses") or path == "/readyz" else set()
+        assert {status for status in operation["responses"] if status >= "400"} == expected
+        for status in expected:
+            assert operation["responses"][status] == {"$ref": f"#/components/responses/Problem{status}"}
+
+
+def test_members_that_are_not_answered_yet_are_not_in_it(contract: dict[str, Any]) -> None:
+    members = {name for schema in contract["components"]["schemas"].values() for name in schema.get("properties", {})}
+    assert not members & {"mesh", "sharding", "measured_s", "a_quantized_from", "plan", "collectives", "launch", "cache"}
+
+
+def test_examples_and_their_answers_are_what_their_schemas_say(client: Client, contract: dict[str, Any]) -> None:
+    count = 0
+    for path, method, operation in operations(contract):
+        for media in operation.get("requestBody", {}).get("content", {}).values():
+            for example in media["examples"].values():
+                check(contract, media["schema"], example["value"])
+                answer = client.request(method.upper(), path, json=example["value"])
+                check(contract, operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"], answer.json())
+                count += 1
+    assert count >= 8
+
+
+@pytest.mark.parametrize(
+    ("template", "path"),
+    [
+        ("/v1/chips", "/v1/chips?limit=200"),
+        ("/v1/chips/{ref}", "/v1/chips/nvidia-h100-sxm"),
+        ("/v1/chips/{id}/revisions", "/v1/chips/nvidia-h100-sxm/revisions"),
+        ("/v1/ops", "/v1/ops"),
+        ("/v1/ops/{kind}", "/v1/ops/matmul"),
+        ("/v1/meta", "/v1/meta"),
+        ("/v1/analyses", "/v1/analyses"),
+        ("/problems/{code}", "/problems/unknown-chip"),
+        ("/livez", "/livez"),
+        ("/readyz", "/readyz"),
+    ],
+)
+def test_answers_are_what_their_schema_says(client: Client, contract: dict[str, Any], template: str, path: str) -> None:
+    schema = contract["paths"][template]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert schema
+    check(contract, schema, client.get(path).json())
+
+
+QUESTIONS: list[dict[str, Any]] = [
+    {"op": {"kind": "matmul", "m": [1, 512], "k": 8192, "n": 8192, "batch": [1, 2], "dtype": "bf16"}},
+    {"op": {"kind": "matmul", "sequences": 8, "sequence_length": 128, "k": 8192, "n": 8192, "dtype": "int8"}, "options": {"explain": True}},
+    {"ops": [{"kind": "matmul", "m": 1, "k": 2, "n": 3, "dtype": "bf16", "count": 4}, {"kind": "dot", "n": 5, "dtype": "fp32"}]},
+    {
+        "op": {"kind": "dot", "n": [1, 2, 3], "dtype": "fp32"},
+        "target": {"chip": {"peak_flops_per_s": {"bf16": 1e14}, "hbm": {"bandwidth_bytes_per_s": 1e12}}},
+    },
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_rooflines_are_what_their_schema_says(client: Client, contract: dict[str, Any], question: dict[str, Any]) -> None:
+    operation = contract["paths"]["/v1/evaluate"]["post"]
+    question = {"target": {"chip": "nvidia-h100-sxm"}, **question}
+    check(contract, operation["requestBody"]["content"]["application/json"]["schema"], question)
+    answer = client.post("/v1/evaluate", json=question)
+    assert answer.status_code == 200
+    check(contract, operation["responses"]["200"]["content"]["application/json"]["schema"], answer.json())
+
+
+def test_a_saved_analysis_is_what_its_schema_says(client: Client, contract: dict[str, Any]) -> None:
+    kept = client.post("/v1/analyses", json={**QUESTIONS[2], "target": {"chip": "nvidia-h100-sxm"}, "labels": {"for": "test"}})
+    schema = contract["paths"]["/v1/analyses/{id}"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    check(contract, schema, client.get(kept.headers["location"]).json())
+
+
+def test_problems_are_what_their_schema_says(client: Client, contract: dict[str, Any]) -> None:
+    for answer in (client.get("/v1/chips/none"), client.get("/v1/chips?limit=0"), client.post("/v1/evaluate", json={})):
+        schema = contract["components"]["responses"][f"Problem{answer.status_code}"]["content"]["application/problem+json"]["schema"]
+        check(contract, schema, answer.json())
+
+
+def test_the_page_loads_only_what_the_service_has(client: Client) -> None:
+    page = client.get("/docs")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    references = re.findall(r'(?:src|href)="([^"]*)"', page.text)
+    assert references
+    for reference in references:
+        assert reference.startswith("/")
+        assert client.get(reference).status_code == 200
+    assert not re.search(r"<script(?![^>]*src=)|<style|\son\w+=|javascript:", page.text)
+
+
+def test_its_policy_keeps_scripts_and_connections_to_the_service(client: Client) -> None:
+    policy = dict(part.split(" ", 1) for part in client.get("/docs").headers["content-security-policy"].split("; "))
+    assert policy["default-src"] == "'self'"
+    assert policy["style-src"] == "'self' 'unsafe-inline'"
+    assert policy["img-src"] == "'self' data:"
+    assert not policy.keys() & {"script-src", "connect-src"}
+
+
+def test_our_own_files_name_no_other_host() -> None:
+    for file in ("docs.html", "docs.js", "docs.css"):
+        assert "//" not in re.sub(r"^// .*$", "", (STATIC / file).read_text(), flags=re.MULTILINE)
+    assert "url(" not in re.sub(r'url\("?data:', "", (STATIC / "swagger-ui" / "swagger-ui.css").read_text())
+    assert "validatorUrl: null" in (STATIC / "docs.js").read_text()
+
+
+def test_its_licence_comes_with_it() -> None:
+    assert "Apache License" in (STATIC / "swagger-ui" / "LICENSE").read_text()
+    assert "SmartBear" in (STATIC / "swagger-ui" / "NOTICE").read_text()
