@@ -32,6 +32,12 @@ class Target:
     assumed: tuple[Mapping[str, Any], ...] = field(default=())
 
     @property
+    def l2_bytes(self) -> float | None:
+        """Capacity of the cache between HBM and the cores, where it is known [B]."""
+        numbers = self.document["chip"] if self.chip is None else self.chip.numbers()
+        return numbers.get("l2", {}).get("capacity_bytes")  # type: ignore[no-any-return]
+
+    @property
     def source(self) -> str:
         """Where the numbers are from, in words."""
         return f"catalogue {self.chip.ref}" if self.chip is not None else IN_PLACE

@@ -1,0 +1,80 @@
+"""A measured time against the roofline: where it lies between the bounds, what share of the roof it reaches, and, where it lies
+below the least possible time, what may be wrong with it or with the question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .targets import Target
+
+HALF = 0.5
+"""What the two commonest slips are worth: a sparse peak for a dense one, a multiply-add counted as one."""
+
+
+@dataclass(frozen=True)
+class Roof:
+    """What a measured time is held against, summed over the executions that were timed."""
+
+    flops: float
+    moved_bytes: float
+    compute_s: float
+    hbm_s: float
+    lower_s: float
+    upper_s: float
+
+
+def roof_of(result: Mapping[str, Any]) -> Roof:
+    """The roof of one op, or of a list of ops, from its result."""
+    if "per_op" in result:
+        parts = [(each["count"], roof_of(each)) for each in result["per_op"]]
+        return Roof(*(sum(count * getattr(roof, name) for count, roof in parts) for name in Roof.__dataclass_fields__))
+    layers, times = result["layers"], result["time"]
+    return Roof(
+        flops=result["flops"],
+        moved_bytes=result["bytes"]["total"],
+        compute_s=layers["compute"]["time_s"] or 0.0,
+        hbm_s=layers["hbm"]["time_s"],
+        lower_s=times["lower_s"],
+        upper_s=times["upper_s"],
+    )
+
+
+def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
+    """The document of a measured time [s].
+
+    `position` is 0 at the lower and 1 at the upper bound, and may lie outside; null where the two are one.
+    """
+    above = seconds < roof.lower_s
+    return {
+        "measured_s": seconds,
+        "position": None if roof.upper_s == roof.lower_s else (seconds - roof.lower_s) / (roof.upper_s - roof.lower_s),
+        "achieved_fraction": roof.lower_s / seconds,
+        "achieved_flops_per_s": roof.flops / seconds,
+        "above_roof": above,
+        "causes": _causes(seconds, roof, target.l2_bytes) if above else [],
+    }
+
+
+def _causes(seconds: float, roof: Roof, l2_bytes: float | None) -> list[dict[str, Any]]:
+    """What commonly puts a measurement above the roof, in the order in which to check; `consistent` where the numbers allow it."""
+    resident = seconds >= roof.compute_s and (l2_bytes is None or roof.moved_bytes <= l2_bytes)
+    return [
+        _cause("cache-resident-operands", "The timed loop found operands in a cache and did not fetch them from HBM.", resident),
+        _cause(
+            "sparse-peak",
+            "The kernel used structured sparsity, or the time follows from a sparse peak; peaks here are dense.",
+            seconds >= max(roof.compute_s * HALF, roof.hbm_s),
+        ),
+        _cause(
+            "macs-for-flops",
+            "The time follows from a count of multiply-adds; one multiply-add is 2 FLOP here.",
+            seconds >= max(roof.compute_s * HALF, roof.hbm_s),
+        ),
+        _cause("wrong-unit", "The time is in another unit than seconds, or of another op, shape or chip than described.", True),
+    ]
+
+
+def _cause(name: str, detail: str, consistent: bool) -> dict[str, Any]:  # noqa: FBT001 - a datum of the document
+    return {"cause": name, "detail": detail, "consistent": consistent}
