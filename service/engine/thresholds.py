@@ -94,7 +94,8 @@ def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roof
     for _ in range(ROUNDS):
         value = np.where(climbs, np.fmax(value, FIRST), value)
         following = np.where(climbs, (elements.base + scales_at(value) - flops.base / roofs.ridge) / rise, value)
-        if not (np.abs(following - value) > PARALLEL * value).any():
+        moves = np.abs(following - value) > PARALLEL * value
+        if not moves.any():
             break
-        value = following
+        value = np.where(moves, following, value)
     return np.where(value > FIRST, value, np.nan)
