@@ -20,8 +20,8 @@ DOCUMENT_VERSION = 1
 MAX_OPS = 1_000
 """Ops in one list."""
 
-MAX_ROWS = 100_000
-"""Rows in the lists of one op."""
+ROWS_PER_OP = 50
+"""What answering an op of a list costs, in rows of columns."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Answer:
 
 
 def rows(question: Question) -> int:
-    """The cost of a question: rows of lists, or ops of a list."""
-    if question.ops is not None:
-        return len(question.ops)
+    """The cost of a question, in rows of a list; an op of a list of ops is written out on its own and costs as much as many."""
+    if question.op is None:
+        return ROWS_PER_OP * len(question.ops or ())
     return max((len(values) for _, values in lists_of(question.op)), default=1)
 
 
@@ -70,12 +70,14 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
     Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the question.
     """
-    _check_limits(question)
+    if question.ops is not None and len(question.ops) > MAX_OPS:
+        raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
     target = resolve(question.target, catalogue)
     options = {"overlap": question.options.overlap, "explain": question.options.explain}
     assumed = [*target.assumed, *_assumed(question.options)]
     if question.op is not None:
-        found = single.evaluate(read(question.op, "/op"), target, question.options, assumed)
+        asked = read(question.op, "/op")
+        found = single.written(asked, single.reported(asked, target, question.options), target, question.options, assumed)
         return Answer({"op": found.op}, target, options, found.result, catalogue.digest)
     found = listing.evaluate(question.ops or [], target, question.options, assumed)
     return Answer(found.op, target, options, found.result, catalogue.digest)
@@ -85,10 +87,3 @@ def _assumed(options: OptionsModel) -> list[Mapping[str, Any]]:
     given = options.model_fields_set
     members = {"overlap": options.overlap, "explain": options.explain}
     return [{"pointer": f"/options/{name}", "value": value} for name, value in members.items() if name not in given]
-
-
-def _check_limits(question: Question) -> None:
-    if question.ops is not None and len(question.ops) > MAX_OPS:
-        raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
-    if question.ops is None and rows(question) > MAX_ROWS:
-        raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")

@@ -49,7 +49,7 @@ def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], i
 
     Raises `InvalidInput` as `evaluate.answer` does, and use-batches where a list stands for a number.
     """
-    lists = [step for step, _ in lists_of(question.op)]
+    lists = [] if question.op is None else [step for step, _ in lists_of(question.op)]
     if lists:
         raise refuse(f"/op/{lists[0]}", "use-batches", "An analysis keeps one op or a list of ops; columns are for batches.")
     return _analysis(question, answer(question, catalogue), clock())

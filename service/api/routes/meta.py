@@ -7,7 +7,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from ... import __version__
-from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS, MAX_ROWS
+from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS
+from ...analysis.terms import MAX_ROWS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS

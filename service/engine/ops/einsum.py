@@ -120,7 +120,7 @@ class Einsum(Term):
     def demand(self) -> Demand:
         equation = self.parts
         operands = tuple(self._operand(name, part, equation.summed) for name, part in zip(self.factors, equation.operands, strict=True))
-        out = dataclasses.replace(self._operand("out", equation.out, frozenset()), written=True)
+        out = self._operand("out", equation.out, frozenset())._replace(written=True)
         if equation.is_copy:
             return Demand((*operands, out))
         operations = self._operations(equation)
