@@ -12,7 +12,7 @@ from service.engine.arrays import column
 from service.engine.machine import Machine
 from service.engine.ops import OPS
 from service.engine.report import Report
-from service.engine.roofline import BOUNDS, REGIMES, bound, regime
+from service.engine.roofline import BOUNDS, REGIMES
 from service.engine.term import Term
 from service.engine.thresholds import Threshold
 
@@ -34,13 +34,13 @@ def ask(kind: str, chip: Machine, *, overlap: float = 1.0, **members: Any) -> Re
     return batch.evaluate(term(kind, **members), chip, is_class_asked="compute_dtype" in members, overlap=overlap)
 
 
-def bounds(report: Report) -> list[str]:
+def bounds(report: Report) -> list[str | None]:
     """What binds, row by row."""
-    return [BOUNDS[code] for code in bound(report.longest).tolist()]
+    return [BOUNDS[code] for code in report.longest.tolist()]
 
 
-def regimes(report: Report) -> list[str]:
-    return [REGIMES[code] for code in regime(report.longest).tolist()]
+def regimes(report: Report) -> list[str | None]:
+    return [REGIMES[code] for code in report.longest.tolist()]
 
 
 def threshold(report: Report, variable: str) -> Threshold:
@@ -53,7 +53,7 @@ def exact(report: Report, variable: str) -> float:
     return found
 
 
-def lever(report: Report, change: str) -> tuple[float, str, float]:
+def lever(report: Report, change: str) -> tuple[float, str | None, float]:
     """Least time [s], bound and speedup after a change, of a report of one row."""
     at = report.levers.changes.index(change)
-    return report.levers.lower[at].item(), BOUNDS[report.levers.bound[at].item()], report.levers.speedup[at].item()
+    return report.levers.lower[at].item(), BOUNDS[report.levers.longest[at].item()], report.levers.speedup[at].item()
