@@ -18,6 +18,9 @@ from ..errors import Internal
 
 Flag = NDArray[np.bool_]
 
+Names = tuple[str | None, ...]
+"""Words by code; the first means that there is none."""
+
 EXACT = 2.0**53
 
 
@@ -26,7 +29,7 @@ class Cells(Protocol):
 
     def number(self, column: Real, present: Flag | None = None) -> Any: ...
     def whole(self, column: Real, present: Flag | None = None) -> Any: ...
-    def name(self, codes: Code, names: tuple[str, ...], present: Flag | None = None) -> Any: ...
+    def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any: ...
     def flag(self, column: Flag, present: Flag | None = None) -> Any: ...
 
 
@@ -45,9 +48,8 @@ class OneRow:
         value = self.number(column, present)
         return int(value) if value is not None and abs(value) <= EXACT else value
 
-    def name(self, codes: Code, names: tuple[str, ...], present: Flag | None = None) -> str | None:
-        code: int = codes.item()
-        return None if code < 0 or (present is not None and not present.item()) else names[code]
+    def name(self, codes: Code, names: Names, present: Flag | None = None) -> str | None:
+        return None if present is not None and not present.item() else names[codes.item()]
 
     def flag(self, column: Flag, present: Flag | None = None) -> bool | None:
         return None if present is not None and not present.item() else bool(column.item())
@@ -72,9 +74,9 @@ class AllRows:
             return full.astype(np.int64)
         return [int(value) if value is not None and abs(value) <= EXACT else value for value in list(full)]
 
-    def name(self, codes: Code, names: tuple[str, ...], present: Flag | None = None) -> Any:
-        words = [*(orjson.dumps(name) for name in names), b"null"]
-        known = codes if present is None else np.where(present, codes, np.int8(-1))
+    def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any:
+        words = [orjson.dumps(name) for name in names]
+        known = codes if present is None else np.where(present, codes, np.int8(0))
         return orjson.Fragment(b"[" + b",".join([words[code] for code in self._full(known).tolist()]) + b"]")
 
     def flag(self, column: Flag, present: Flag | None = None) -> Any:

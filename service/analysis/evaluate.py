@@ -11,6 +11,7 @@ from ..engine import ENGINE_VERSION
 from ..errors import OverLimit
 from ..schemas.evaluate import OptionsModel, Question
 from . import canonical, listing, single
+from .measured import with_measured
 from .targets import Target, resolve
 from .terms import lists_of, read
 
@@ -20,8 +21,8 @@ DOCUMENT_VERSION = 1
 MAX_OPS = 1_000
 """Ops in one list."""
 
-MAX_ROWS = 100_000
-"""Rows in the lists of one op."""
+ROWS_PER_OP = 50
+"""What answering an op of a list costs, in rows of columns."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Answer:
     """An answer as a document, and what identifies it."""
 
     asked: Mapping[str, Any]
-    """the op, or the ops, as understood"""
+    """the op, or the ops, as understood, and what was measured"""
     target: Target
     options: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -59,9 +60,9 @@ class Answer:
 
 
 def rows(question: Question) -> int:
-    """The cost of a question: rows of lists, or ops of a list."""
-    if question.ops is not None:
-        return len(question.ops)
+    """The cost of a question, in rows of a list; an op of a list of ops is written out on its own and costs as much as many."""
+    if question.op is None:
+        return ROWS_PER_OP * len(question.ops or ())
     return max((len(values) for _, values in lists_of(question.op)), default=1)
 
 
@@ -70,16 +71,23 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
     Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the question.
     """
-    _check_limits(question)
+    if question.ops is not None and len(question.ops) > MAX_OPS:
+        raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
     target = resolve(question.target, catalogue)
     options = members_of(question.options)
     assumed = [*target.assumed, *left_out(question.options)]
     if question.op is not None:
         asked = read(question.op, "/op")
         found = single.written(asked, single.reported(asked, target, question.options), target, question.options, assumed)
-        return Answer({"op": found.op}, target, options, found.result, catalogue.digest)
-    found = listing.evaluate(question.ops or [], target, question.options, assumed)
-    return Answer(found.op, target, options, found.result, catalogue.digest)
+        members: dict[str, Any] = {"op": found.op}
+    else:
+        found = listing.evaluate(question.ops or [], target, question.options, assumed)
+        members = found.op
+    result = found.result
+    if question.measured_s is not None:
+        result = with_measured(result, question.measured_s, target)
+        members = {**members, "measured_s": question.measured_s}
+    return Answer(members, target, options, result, catalogue.digest)
 
 
 def members_of(options: OptionsModel) -> dict[str, Any]:
@@ -91,10 +99,3 @@ def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[s
     """The options that the caller did not give."""
     given = options.model_fields_set
     return [{"pointer": f"{pointer}/{name}", "value": value} for name, value in members_of(options).items() if name not in given]
-
-
-def _check_limits(question: Question) -> None:
-    if question.ops is not None and len(question.ops) > MAX_OPS:
-        raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
-    if question.ops is None and rows(question) > MAX_ROWS:
-        raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")

@@ -6,7 +6,8 @@ An analysis is identified by what it asks: the same question to the same engine 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +16,7 @@ import orjson
 
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
-from ..errors import refuse
+from ..errors import NotFound, refuse
 from ..schemas.analyses import SavedQuestion
 from ..storage import Analysis, AnalysisStore
 from ..storage.analyses import SPACE
@@ -49,7 +50,7 @@ def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], i
 
     Raises `InvalidInput` as `evaluate.answer` does, and use-batches where a list stands for a number.
     """
-    lists = [step for step, _ in lists_of(question.op)]
+    lists = [] if question.op is None else [step for step, _ in lists_of(question.op)]
     if lists:
         raise refuse(f"/op/{lists[0]}", "use-batches", "An analysis keeps one op or a list of ops; columns are for batches.")
     return _analysis(question, answer(question, catalogue), clock())
@@ -63,6 +64,15 @@ def save(analysis: Analysis, store: AnalysisStore) -> Kept:
 def read(name: str, store: AnalysisStore) -> Analysis:
     """The analysis of an id. Raises `NotFound`."""
     return store.get(name)
+
+
+def answers(names: Sequence[str], store: AnalysisStore) -> dict[str, str]:
+    """The answer text of each of `names` that exists."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        with suppress(NotFound):
+            found[name] = store.get(name).answer
+    return found
 
 
 def summary(analysis: Analysis) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ..schemas.terms import OpModel
 from .cells import EXACT
 from .single import TOO_LARGE, Found, written
 from .targets import Target
-from .terms import Asked, read, within
+from .terms import Asked, placed, read
 
 TIMES = ("lower_s", "upper_s", "overlapped_s")
 ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
@@ -66,8 +66,10 @@ def _reports(asked: Sequence[Asked], target: Target, options: OptionsModel) -> d
 def _group(asked: Sequence[Asked], places: Sequence[int], target: Target, options: OptionsModel) -> dict[int, Report]:
     first = asked[0]
     term = batch.stacked([each.term for each in asked])
-    with within(first.pointer, first.model):
+    try:
         report = batch.evaluate(term, target.machine, is_class_asked=first.is_class_asked, overlap=options.overlap)
+    except InvalidInput as error:
+        raise placed(error, first.pointer, first.model) from error
     row = batch.too_large(report)
     if row is not None:
         raise InvalidInput([Fault(asked[row].pointer, "too-large", TOO_LARGE)])

@@ -7,10 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from ..errors import refuse
 from .targets import Target
 
 HALF = 0.5
 """What the two commonest slips are worth: a sparse peak for a dense one, a multiply-add counted as one."""
+
+CAUSES = {
+    "cache-resident-operands": "The timed loop found operands in a cache and did not fetch them from HBM.",
+    "sparse-peak": "The kernel used structured sparsity, or the time follows from a sparse peak; peaks here are dense.",
+    "macs-for-flops": "The time follows from a count of multiply-adds; one multiply-add is 2 FLOP here.",
+    "wrong-unit": "The time is in another unit than seconds, or of another op, shape or chip than described.",
+}
+"""What commonly puts a measurement above the roof, in the order in which to check."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +52,16 @@ def roof_of(result: Mapping[str, Any]) -> Roof:
     )
 
 
+def with_measured(result: Mapping[str, Any], seconds: float, target: Target) -> dict[str, Any]:
+    """`result` with what a measured time [s] says, before its notes of what was assumed.
+
+    Raises `InvalidInput` where the result has columns, which one time cannot belong to.
+    """
+    if isinstance(result.get("flops"), list | np.ndarray):
+        raise refuse("/measured_s", "use-batches", "One measured time belongs to one op, or to a list of ops; columns have many.")
+    return {**result, "measured": measured(seconds, roof_of(result), target)}
+
+
 def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
     """The document of a measured time [s].
 
@@ -58,23 +79,12 @@ def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
 
 
 def _causes(seconds: float, roof: Roof, l2_bytes: float | None) -> list[dict[str, Any]]:
-    """What commonly puts a measurement above the roof, in the order in which to check; `consistent` where the numbers allow it."""
-    resident = seconds >= roof.compute_s and (l2_bytes is None or roof.moved_bytes <= l2_bytes)
-    return [
-        _cause("cache-resident-operands", "The timed loop found operands in a cache and did not fetch them from HBM.", resident),
-        _cause(
-            "sparse-peak",
-            "The kernel used structured sparsity, or the time follows from a sparse peak; peaks here are dense.",
-            seconds >= max(roof.compute_s * HALF, roof.hbm_s),
-        ),
-        _cause(
-            "macs-for-flops",
-            "The time follows from a count of multiply-adds; one multiply-add is 2 FLOP here.",
-            seconds >= max(roof.compute_s * HALF, roof.hbm_s),
-        ),
-        _cause("wrong-unit", "The time is in another unit than seconds, or of another op, shape or chip than described.", True),
-    ]
-
-
-def _cause(name: str, detail: str, consistent: bool) -> dict[str, Any]:  # noqa: FBT001 - a datum of the document
-    return {"cause": name, "detail": detail, "consistent": consistent}
+    """The causes, each with whether the numbers allow it."""
+    slipped = seconds >= max(roof.compute_s * HALF, roof.hbm_s)
+    consistent = {
+        "cache-resident-operands": seconds >= roof.compute_s and (l2_bytes is None or roof.moved_bytes <= l2_bytes),
+        "sparse-peak": slipped,
+        "macs-for-flops": slipped,
+        "wrong-unit": True,
+    }
+    return [{"cause": cause, "detail": detail, "consistent": consistent[cause]} for cause, detail in CAUSES.items()]

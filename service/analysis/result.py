@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import roofline
 from ..engine.levers import FACTORS, Levers
 from ..engine.ops.matmul import Matmul
 from ..engine.report import Report
@@ -38,8 +37,8 @@ def result(asked: Asked, report: Report, cells: Cells) -> dict[str, Any]:
             "overlapped_s": cells.number(report.overlapped),
             **dict.fromkeys(ESTIMATES),
         },
-        "bound": cells.name(roofline.bound(report.longest), BOUNDS),
-        "regime": cells.name(roofline.regime(report.longest), REGIMES),
+        "bound": cells.name(report.longest, BOUNDS),
+        "regime": cells.name(report.longest, REGIMES),
         "attainable_flops_per_s": cells.number(report.flops / report.lower),
         "utilization": None if report.placement.peak is None and report.flops.any() else cells.number(report.times.math / report.lower),
         "thresholds": [_threshold(each, cells) for each in report.thresholds],
@@ -78,7 +77,7 @@ def _layers(report: Report, cells: Cells) -> dict[str, Any]:
             "bandwidth_bytes_per_s": cells.number(report.bandwidth),
             "intensity_flops_per_byte": cells.number(report.intensity),
             "critical_intensity_flops_per_byte": None if report.critical is None else cells.number(report.critical),
-            "bound": cells.name(roofline.bound(report.longest), BOUNDS),
+            "bound": cells.name(report.longest, BOUNDS),
         },
         "tile": None,
         "network": None,
@@ -103,7 +102,7 @@ def _levers(asked: Asked, levers: Levers, cells: Cells) -> list[dict[str, Any]]:
             "change": change,
             "factor": FACTORS[change],
             "lower_s_after": cells.number(levers.lower[at], present),
-            "bound_after": cells.name(levers.bound[at], BOUNDS, present),
+            "bound_after": cells.name(levers.longest[at], BOUNDS, present),
             "speedup": cells.number(levers.speedup[at], present),
             "helps": cells.flag(helps[at], present),
         }

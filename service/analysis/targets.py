@@ -35,7 +35,7 @@ class Target:
     def l2_bytes(self) -> float | None:
         """Capacity of the cache between HBM and the cores, where it is known [B]."""
         numbers = self.document["chip"] if self.chip is None else self.chip.numbers()
-        return numbers.get("l2", {}).get("capacity_bytes")  # type: ignore[no-any-return]
+        return numbers.get("l2", {}).get("capacity_bytes")
 
     @property
     def source(self) -> str:

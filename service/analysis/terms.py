@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +15,11 @@ from ..engine.formats import Scale
 from ..engine.levers import variants
 from ..engine.ops import OPS
 from ..engine.term import Term
-from ..errors import Fault, InvalidInput
+from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.terms import OpModel, ScaleModel
+
+MAX_ROWS = 100_000
+"""Rows in the lists of one op."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,14 @@ class Asked:
 
     def document(self, compute_dtype: str) -> dict[str, Any]:
         """The op as understood; `compute_dtype` is the class in which the chip runs it. What does not apply is left out."""
-        derived = self.term.derived
-        members = {name: _said(getattr(self.term, name), getattr(self.model, name)) for name in self.term.__dict__ if name not in derived}
-        if "compute_dtype" in members:
-            members["compute_dtype"] = compute_dtype
-        return {"kind": self.model.kind, **{name: value for name, value in members.items() if value is not None}}
+        derived, asked = self.term.derived, self.model.__dict__
+        found = {"kind": self.model.kind}
+        for name, held in self.term.__dict__.items():
+            if held is not None and name not in derived:
+                found[name] = held if isinstance(held, str) else _said(held, asked[name])
+        if "compute_dtype" in found:
+            found["compute_dtype"] = compute_dtype
+        return found
 
     def assumed(self, document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """The members of the op as understood that the caller did not give, or gave another name for."""
@@ -65,22 +70,22 @@ def read(model: OpModel, pointer: str) -> Asked:
 
     Raises `InvalidInput` with pointers into the question: what the op itself finds wrong, lists of different lengths (column-length).
     """
-    members = {name: _value(value) for name, value in model.__dict__.items() if name in _fields(model.kind)}
+    fields = _fields(model.kind)
+    members = {name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields}
     lists = {name: len(value) for name, value in lists_of(model)}
-    with within(pointer, model):
-        if len(set(lists.values())) > 1:
-            raise InvalidInput(_unequal(lists))
+    if lists and max(lists.values()) > MAX_ROWS:
+        raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")
+    try:
+        _check_lengths(lists)
         term = OPS[model.kind](**members).resolved()
+    except InvalidInput as error:
+        raise placed(error, pointer, model) from error
     return Asked(term, model, pointer, next(iter(lists.values()), None))
 
 
-@contextmanager
-def within(pointer: str, model: OpModel) -> Iterator[None]:
-    """Faults that the engine states relative to the op become faults of the question."""
-    try:
-        yield
-    except InvalidInput as error:
-        raise InvalidInput([replace(fault, pointer=_placed(fault, pointer, model)) for fault in error.faults]) from error
+def placed(error: InvalidInput, pointer: str, model: OpModel) -> InvalidInput:
+    """Faults that the engine states relative to the op, as faults of the question in which the op stands at `pointer`."""
+    return InvalidInput([replace(fault, pointer=_placed(fault, pointer, model)) for fault in error.faults])
 
 
 def _placed(fault: Fault, pointer: str, model: OpModel) -> str:
@@ -103,29 +108,35 @@ def _value(value: Any) -> Any:
         return column(value)
     if isinstance(value, str):
         return ALIASES.get(value, value)
-    if isinstance(value, ScaleModel):
-        block = None if value.block is None else tuple(value.block)
-        zero_point = value.zero_point_dtype
-        return Scale(_value(value.dtype), value.group_size, block, None if zero_point is None else _value(zero_point))
-    return {name: column(each) for name, each in value.items()} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {name: column(each) for name, each in value.items()}
+    return _scale(value) if isinstance(value, ScaleModel) else value
 
 
-def lists_of(model: OpModel | None) -> Iterator[tuple[str, list[int]]]:
+def _scale(model: ScaleModel) -> Scale:
+    block = None if model.block is None else tuple(model.block)
+    zero_point = None if model.zero_point_dtype is None else _value(model.zero_point_dtype)
+    return Scale(_value(model.dtype), model.group_size, block, zero_point)
+
+
+def lists_of(model: OpModel) -> list[tuple[str, list[int]]]:
     """The members of an op in which a list stands, by their steps from the op."""
-    for name, value in ({} if model is None else model.__dict__).items():
-        if isinstance(value, list):
-            yield name, value
-        elif isinstance(value, dict):
-            yield from ((f"{name}/{index}", each) for index, each in value.items() if isinstance(each, list))
+    found = [(name, value) for name, value in model.__dict__.items() if type(value) is list]
+    for name, value in model.__dict__.items():
+        if type(value) is dict:
+            found += [(f"{name}/{index}", each) for index, each in value.items() if type(each) is list]
+    return found
 
 
-def _unequal(lists: Mapping[str, int]) -> list[Fault]:
-    first = next(iter(lists.values()))
-    return [
+def _check_lengths(lists: Mapping[str, int]) -> None:
+    first = next(iter(lists.values()), 0)
+    faults = [
         Fault(f"/{name}", "column-length", f"The first list has {first} numbers and this one {length}; all must have as many.")
         for name, length in lists.items()
         if length != first
     ]
+    if faults:
+        raise InvalidInput(faults)
 
 
 def _said(held: Any, asked: Any) -> Any:
@@ -134,4 +145,4 @@ def _said(held: Any, asked: Any) -> Any:
         return int(held.item()) if asked is None else asked
     if isinstance(held, Scale):
         return {name: value for name, value in dataclasses.asdict(held).items() if value is not None}
-    return asked if isinstance(held, dict) else held
+    return asked

@@ -88,6 +88,7 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
             "unknown-revision": "The entry exists and has no such revision.",
             "unknown-cluster": "No system of the catalogue has this id.",
             "unknown-model": "No model preset has this id.",
+            "unknown-analysis": "No analysis has this id.",
             "unknown-op": "There is no op of this kind.",
             "unknown-dtype": "There is no number format of this name.",
             "unknown-axis": "The mesh has no axis of this name.",

@@ -78,6 +78,25 @@ class LeverDocument(BaseModel):
     helps: bool | list[bool | None] | None
 
 
+class Cause(BaseModel):
+    """Something that commonly puts a measurement above the roof."""
+
+    cause: Literal["cache-resident-operands", "sparse-peak", "macs-for-flops", "wrong-unit"]
+    detail: str
+    consistent: bool = Field(description="Whether the numbers allow it.")
+
+
+class MeasuredDocument(BaseModel):
+    """A measured time against the roofline."""
+
+    measured_s: float
+    position: float | None = Field(description="0 at the lower and 1 at the upper bound, and outside beyond; null where they are one.")
+    achieved_fraction: float = Field(description="lower_s / measured_s")
+    achieved_flops_per_s: float
+    above_roof: bool = Field(description="Faster than the lower bound.")
+    causes: list[Cause] = Field(description="The likeliest first; empty unless above the roof.")
+
+
 class Assumed(BaseModel):
     """A value that the question did not give."""
 
@@ -106,6 +125,7 @@ class Result(BaseModel):
     levers: list[LeverDocument]
     assumed: list[Assumed]
     notes: list[str]
+    measured: MeasuredDocument | None = Field(default=None, description="Where a measured time was given.")
     explain: dict[str, list[dict[str, Any]]] | None = Field(default=None, description="The five steps, where they were asked for.")
 
 
@@ -130,6 +150,7 @@ class ListResult(BaseModel):
 
     per_op: list[ResultInList]
     totals: Totals
+    measured: MeasuredDocument | None = None
     assumed: list[Assumed]
 
 
@@ -140,6 +161,7 @@ class Answer(BaseModel):
     ops: list[dict[str, Any]] | None = None
     target: dict[str, Any] = Field(description="The chip, pinned to its revision or written in place.")
     options: dict[str, Any]
+    measured_s: float | None = None
     result: Result | ListResult
     engine_version: str
     document_version: int

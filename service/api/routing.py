@@ -60,7 +60,7 @@ class StrictRoute(APIRoute):
     methods: set[str]
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        summary = (endpoint.__doc__ or "").partition(".")[0]
+        summary = (endpoint.__doc__ or "").partition(".")[0].replace("`", "")
         super().__init__(path, endpoint, **{**options, "operation_id": endpoint.__name__, "summary": summary})
         self.app = self._respond
         self.takes = takes(endpoint)

@@ -25,7 +25,7 @@ def column(values: ArrayLike) -> Real:
     >>> column(3)
     array([3.])
     """
-    return np.atleast_1d(np.asarray(values, dtype=np.float64))
+    return np.array(values, dtype=np.float64, ndmin=1)
 
 
 def product(factors: Iterable[Real]) -> Real:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -25,15 +24,17 @@ CHUNK = 8192
 
 def in_chunks(term: Term, machine: Machine, evaluate_chunk: Callable[[Term, Machine], R], chunk: int = CHUNK) -> R:
     """`evaluate_chunk` over all rows of a term and a machine, `chunk` rows at a time, joined to one result."""
-    rows = max(each.size for each in (*term.columns().values(), *machine.columns()))
+    rows = max(machine.rows, *(each.size for each in term.columns().values()))
+    if rows <= chunk:
+        return evaluate_chunk(term, machine)
     parts = [
         evaluate_chunk(
             term.with_columns({name: cut(values, slice(start, start + chunk)) for name, values in term.columns().items()}),
-            machine.rows(slice(start, start + chunk)),
+            machine.cut(slice(start, start + chunk)),
         )
         for start in range(0, rows, chunk)
     ]
-    return cast("R", _joined(parts, min(rows, chunk)))
+    return cast("R", _joined(parts, chunk))
 
 
 def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
@@ -44,10 +45,8 @@ def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, over
 
 def too_large(found: Report) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
-    for counts in (found.flops, found.bytes_total):
-        if not counts.max() <= LARGEST_COUNT:
-            return int(np.argmax(~(counts <= LARGEST_COUNT)))
-    return None
+    fine = (found.flops <= LARGEST_COUNT) & (found.bytes_total <= LARGEST_COUNT)
+    return None if np.logical_and.reduce(fine) else int(np.argmin(fine))
 
 
 def stacked(terms: Sequence[Term]) -> Term:
@@ -63,25 +62,22 @@ def row_of(found: Any, index: int, rows: int) -> Any:
     if isinstance(found, Mapping):
         return {name: row_of(each, index, rows) for name, each in found.items()}
     if isinstance(found, tuple):
-        return tuple(row_of(each, index, rows) for each in found)
-    if dataclasses.is_dataclass(found) and not isinstance(found, type):
-        members = {each.name: row_of(getattr(found, each.name), index, rows) for each in dataclasses.fields(found)}
-        return dataclasses.replace(found, **members)
+        return _like(found, [row_of(each, index, rows) for each in found])
     return found
 
 
 def _joined(parts: list[Any], rows: int) -> Any:
     """Columns end to end; `rows` is how many the first part has, by which a shared column is told from a full one."""
     first = parts[0]
-    if len(parts) == 1:
-        return first
     if isinstance(first, np.ndarray):
         return np.concatenate(parts, axis=-1) if first.shape[-1] == rows else first
     if isinstance(first, Mapping):
         return {name: _joined([part[name] for part in parts], rows) for name in first}
     if isinstance(first, tuple):
-        return tuple(_joined(list(each), rows) for each in zip(*parts, strict=True))
-    if dataclasses.is_dataclass(first) and not isinstance(first, type):
-        members = {each.name: _joined([getattr(part, each.name) for part in parts], rows) for each in dataclasses.fields(first)}
-        return dataclasses.replace(first, **members)
+        return _like(first, [_joined(list(each), rows) for each in zip(*parts, strict=True)])
     return first
+
+
+def _like(model: tuple[Any, ...], members: list[Any]) -> tuple[Any, ...]:
+    """`members` as a tuple of the type of `model`, by name where that names its members."""
+    return type(model)(*members) if hasattr(model, "_fields") else tuple(members)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +19,7 @@ ZERO: Real = np.zeros(1)
 Shape = tuple[Real, ...]
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(NamedTuple):
     """An array that the op reads or writes once from HBM."""
 
     name: str
@@ -36,8 +36,7 @@ class Operand:
         return product(self.shape)
 
 
-@dataclass(frozen=True)
-class Gemm:
+class Gemm(NamedTuple):
     """A batch of matrix products [m, k] x [k, n]."""
 
     m: Real

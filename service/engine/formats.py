@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from typing import NamedTuple
 
 from ..errors import refuse
 from .dtypes import DTYPES, DType, arithmetic, promote, storage
@@ -25,8 +26,7 @@ class Scale:
     zero_point_dtype: str | None = None
 
 
-@dataclass(frozen=True)
-class Storage:
+class Storage(NamedTuple):
     """How one operand lies in memory."""
 
     dtype: DType
@@ -37,8 +37,7 @@ class Storage:
         return self.scale is not None or self.dtype.group > 0
 
 
-@dataclass(frozen=True)
-class Formats:
+class Formats(NamedTuple):
     """The format members of a term, every default filled, by the names of its fields."""
 
     members: Mapping[str, str | None]

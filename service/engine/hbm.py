@@ -7,9 +7,9 @@ Source: How to Scale Your Model, "All About Rooflines"; Williams, Waterman, Patt
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ from .dtypes import DTYPES
 from .formats import Scale, Storage
 
 
-@dataclass(frozen=True)
-class Traffic:
+class Traffic(NamedTuple):
     """Bytes between HBM and the chip [B]."""
 
     by_operand: Mapping[str, Real]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from . import roofline
 from .arrays import Code, Real, row
 from .term import Term
 
@@ -35,6 +35,10 @@ PROBE = float(2**20)
 ONE = np.ones(1)
 
 
+SMALL = 64
+"""Numbers in a block below which NumPy's broadcasting costs more than the arithmetic."""
+
+
 @dataclass(frozen=True)
 class Variants:
     """Which variants stand beside a question; every factor and offset is a column over the variants, [variants, 1]."""
@@ -45,6 +49,8 @@ class Variants:
     """what each change multiplies; 0 for a dim in the rows that probe it"""
     offsets: Mapping[str, Real] = field(repr=False)
     """what is added to a dim: the value at which it is probed"""
+    same: Real = field(repr=False)
+    """a factor of 1 in all rows"""
     work: Real = field(repr=False)
     """how many times the work of the question each change asks for, [changes, 1]"""
 
@@ -62,14 +68,14 @@ class Variants:
         return first, first + 1
 
 
-@dataclass(frozen=True)
-class Levers:
+class Levers(NamedTuple):
     """What single changes would do, [changes, rows]."""
 
     changes: tuple[str, ...]
     lower: Real
     """least time after the change [s]"""
-    bound: Code
+    longest: Code
+    """longest paths after the change, see `roofline.longest_paths`"""
     speedup: Real
     """of the time, or of the rate where the change asks for more work"""
 
@@ -77,7 +83,7 @@ class Levers:
 def variants(term: Term) -> Variants:
     """The levers and probes that apply to a term."""
     columns = term.columns()
-    has_batch = "batch" in columns and bool(columns["batch"].max() > 1)
+    has_batch = "batch" in columns and bool(np.maximum.reduce(columns["batch"]) > 1)
     applies = {"b_bytes": "b" in term.factors, "m": "m" in columns, "batch": has_batch}
     return _built(
         tuple(change for change in FACTORS if applies.get(change, True)),
@@ -97,15 +103,20 @@ def _built(changes: tuple[str, ...], probed: tuple[str, ...]) -> Variants:
         factors[variable][zero : zero + 2] = 0.0
         offsets[variable][zero + 1] = PROBE
     work = np.array([[FACTORS[change] if change in MORE_WORK else 1.0] for change in changes])
-    for each in (*factors.values(), *offsets.values(), work):
+    same = np.ones((rows, 1))
+    for each in (*factors.values(), *offsets.values(), work, same):
         each.setflags(write=False)
-    return Variants(changes, probed, factors, offsets, work)
+    return Variants(changes, probed, factors, offsets, same, work)
 
 
 def spread(term: Term, over: Variants) -> Term:
-    """The term with its variants on a leading axis: the dims that vary become [variants, rows]."""
-    columns = term.columns()
-    changed = {name: columns[name] * factor for name, factor in over.factors.items() if name in columns}
+    """The term with its variants on a leading axis: the dims that vary become [variants, rows].
+
+    In a small block all dims do, since arrays of one shape are multiplied in a third of the time that broadcasting takes.
+    """
+    columns, same = term.columns(), over.same
+    is_small = same.size * max(each.size for each in columns.values()) <= SMALL
+    changed = {name: values * over.factors.get(name, same) for name, values in columns.items() if is_small or name in over.factors}
     for name, offset in over.offsets.items():
         changed[name] = changed[name] + offset
     return term.with_columns(changed)
@@ -117,6 +128,6 @@ def levers(over: Variants, lower: Real, longest: Code) -> Levers:
     return Levers(
         changes=over.changes,
         lower=lower[after],
-        bound=roofline.bound(longest[after]),
+        longest=longest[after],
         speedup=over.work * (row(lower, 0) / lower[after]),
     )

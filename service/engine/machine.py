@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import InvalidInput, refuse
 from .arrays import Real, cut
@@ -19,7 +20,7 @@ VECTOR_FALLBACK = "fp32"
 
 @dataclass(frozen=True)
 class Machine:
-    """The numbers of one chip, or of one chip per row. Unknown is None."""
+    """The numbers of one chip, or of one chip per row, in columns of one length. Unknown is None."""
 
     matrix_peaks: Mapping[str, Real]
     """dense peak of the matrix unit by arithmetic class [FLOP/s]; empty where there is no matrix unit"""
@@ -30,11 +31,12 @@ class Machine:
     is_partial: bool = False
     """written by a caller, who may leave out what the op does not need"""
 
-    def columns(self) -> tuple[Real, ...]:
-        bandwidth = () if self.hbm_bandwidth is None else (self.hbm_bandwidth,)
-        return (*self.matrix_peaks.values(), *self.vector_peaks.values(), *bandwidth)
+    @property
+    def rows(self) -> int:
+        """Chips that stand in the columns, one per row."""
+        return 1 if self.hbm_bandwidth is None else self.hbm_bandwidth.size
 
-    def rows(self, part: slice) -> Machine:
+    def cut(self, part: slice) -> Machine:
         """The rows of `part`; a column that all rows share stays as it is."""
         return Machine(
             matrix_peaks={name: cut(peak, part) for name, peak in self.matrix_peaks.items()},
@@ -51,8 +53,7 @@ class Machine:
         return self.hbm_bandwidth
 
 
-@dataclass(frozen=True)
-class Placement:
+class Placement(NamedTuple):
     """The unit that runs an op, its arithmetic class and its peak; no peak where the chip states none and the op may do without."""
 
     unit: str

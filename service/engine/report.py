@@ -7,7 +7,7 @@ first, and the whole block goes through the same arithmetic once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ from .term import Term
 from .thresholds import Line, Roofs, Threshold, climbed, crossing, line
 
 
-@dataclass(frozen=True)
-class Core:
+class Core(NamedTuple):
     """What a roofline is made of: what the op does, what it moves, how long each takes, which is longest."""
 
     flops: Real
@@ -34,8 +33,7 @@ class Core:
     """bits, see `roofline.longest_paths`"""
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """All columns of one answer. A column has one value per row, or one value where all rows share it."""
 
     placement: Placement
@@ -80,26 +78,26 @@ def report(term: Term, machine: Machine, over: Variants, *, is_class_asked: bool
 
     Raises `InvalidInput`: what the machine lacks (unsupported-dtype, missing), scales that do not fit.
     """
-    demand = spread(term, over).demand()
-    storages = term.storages(demand)
-    placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)
-    roofs = Roofs(placed.peak, machine.memory)
-    peaks = None if roofs.peak is None else roofs.peak * over.factor("peak_flops_per_s")
-    bandwidths = roofs.bandwidth * over.factor("hbm_bandwidth_bytes_per_s")
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        found = core(demand, storages, peaks, bandwidths, over.shrink)
+        demand = spread(term, over).demand()
+        storages = term.storages(demand)
+        placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)
+        bandwidth = machine.memory
+        roofs = Roofs(placed.peak, bandwidth, None if placed.peak is None else placed.peak / bandwidth)
+        peaks = None if placed.peak is None else placed.peak * over.factor("peak_flops_per_s")
+        found = core(demand, storages, peaks, bandwidth * over.factor("hbm_bandwidth_bytes_per_s"), over.shrink)
+        flops, total = row(found.flops, 0), row(found.moved.total, 0)
         moved = {name: row(each, 0) for name, each in found.moved.by_operand.items()}
-        block = Block(term, over, storages, roofs, found, term.approximation(moved))
+        block = Block(term, over, storages, roofs, found, term.approximation(flops, moved))
         times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0))
         least, most = row(found.lower, 0), roofline.upper(times)
-        flops, total = row(found.flops, 0), row(found.moved.total, 0)
         return Report(
             placement=placed,
             flops=flops,
             vector_flops=row(demand.vector_operations, 0),
             bytes=moved,
             bytes_total=total,
-            bandwidth=roofs.bandwidth,
+            bandwidth=bandwidth,
             times=times,
             lower=least,
             upper=most,
@@ -108,13 +106,12 @@ def report(term: Term, machine: Machine, over: Variants, *, is_class_asked: bool
             approximation=block.approximation,
             critical=roofs.ridge,
             longest=row(found.longest, 0),
-            thresholds=tuple(_threshold(block, name) for name in over.probed),
+            thresholds=tuple([_threshold(block, name) for name in over.probed]),
             levers=levers(over, found.lower, found.longest),
         )
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """A question evaluated together with its variants."""
 
     term: Term

@@ -85,8 +85,8 @@ class Term:
     def formulas(self) -> Formulas:
         raise NotImplementedError
 
-    def approximation(self, moved: Mapping[str, Real]) -> Real | None:
-        """The textbook's approximate intensity [FLOP/B] given the bytes of each operand, where it has one."""
+    def approximation(self, flops: Real, moved: Mapping[str, Real]) -> Real | None:
+        """The textbook's approximate intensity [FLOP/B] from the operations and the bytes of each operand, where it has one."""
         return None
 
     def resolved(self) -> Self:

@@ -12,7 +12,7 @@ Source: How to Scale Your Model, "All About Rooflines" (critical batch), solved 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ PARALLEL = 1e-12
 ROUNDS = 256
 """Steps after which a climb up the stairs ends where it is; three or four are usual."""
 
+UNREACHED = float(2**53)
+"""No dim is as large."""
+
 FAR = float(2**80)
 """Where a stair is probed: so far that the last ragged block does not show in the slope."""
 
@@ -31,8 +34,7 @@ FIRST = float(2**-60)
 """A dim this small stands on the first stair."""
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(NamedTuple):
     """Where the verdict of `path` flips as `variable` grows; NaN where it never does."""
 
     path: str
@@ -42,25 +44,20 @@ class Threshold:
     """the textbook's value; None where it has none"""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A count as a function of one dim: base + slope·v."""
 
     base: Real
     slope: Real
 
 
-@dataclass(frozen=True)
-class Roofs:
+class Roofs(NamedTuple):
     """Peak C [FLOP/s], where the op has one, and bandwidth W [B/s]: what a threshold lies between."""
 
     peak: Real | None
     bandwidth: Real
-
-    @property
-    def ridge(self) -> Real | None:
-        """Critical intensity C/W [FLOP/B]."""
-        return None if self.peak is None else self.peak / self.bandwidth
+    ridge: Real | None
+    """critical intensity C/W [FLOP/B]"""
 
 
 def line(at_zero: Real, at_probe: Real, probe: float) -> Line:
@@ -72,9 +69,10 @@ def crossing(flops: Line, moved: Line, roofs: Roofs) -> Real:
     ridge = roofs.ridge
     if ridge is None:
         return np.full_like(moved.base, np.nan)
-    steeper = flops.slope - ridge * moved.slope
+    fed = ridge * moved.slope
+    steeper = flops.slope - fed
     value = (ridge * moved.base - flops.base) / steeper
-    meets = (np.abs(steeper) > PARALLEL * (flops.slope + ridge * moved.slope)) & (value > 0) & np.isfinite(value)
+    meets = (value > 0) & (value < UNREACHED) & (np.abs(steeper) > PARALLEL * fed)
     return np.where(meets, value, np.nan)
 
 
@@ -94,7 +92,8 @@ def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roof
     for _ in range(ROUNDS):
         value = np.where(climbs, np.fmax(value, FIRST), value)
         following = np.where(climbs, (elements.base + scales_at(value) - flops.base / roofs.ridge) / rise, value)
-        if not (np.abs(following - value) > PARALLEL * value).any():
+        moves = np.abs(following - value) > PARALLEL * value
+        if not moves.any():
             break
-        value = following
+        value = np.where(moves, following, value)
     return np.where(value > FIRST, value, np.nan)

@@ -11,7 +11,6 @@ from .base import Later, Strict
 from .target import TargetModel
 from .terms import ListedOp, Op
 
-
 MeasuredSeconds = Annotated[
     float, Field(ge=1e-12, le=1e12, allow_inf_nan=False, description="time that was measured for the op or the list of ops, s")
 ]

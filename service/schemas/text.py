@@ -28,7 +28,7 @@ _MOST_DIGITS: Final = 308  # of a whole number that a float can hold
 _UNWANTED: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class _NotPlain(Exception):  # noqa: N818 - a signal between the two readers, which no caller sees
+class _NotPlain(Exception):
     """The quick reader cannot vouch for this text."""
 
 

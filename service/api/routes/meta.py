@@ -7,7 +7,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from ... import __version__
-from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS, MAX_ROWS
+from ...analysis.charts import MAX_POINTS
+from ...analysis.compare import MAX_CASES
+from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS
+from ...analysis.terms import MAX_ROWS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
@@ -29,6 +32,8 @@ LIMITS: Final = {
     "list_limit": MAX_LIMIT,
     "ops": MAX_OPS,
     "rows": MAX_ROWS,
+    "cases": MAX_CASES,
+    "chart_points": MAX_POINTS,
 }
 
 

@@ -50,5 +50,6 @@ class Dot(Term):
     def formulas(self) -> Formulas:
         return FORMULAS
 
-    def approximation(self, moved: Mapping[str, Real]) -> Real:
-        return 2.0 * self.n / (moved["a"] + moved["b"])
+    def approximation(self, flops: Real, moved: Mapping[str, Real]) -> Real:
+        """The limit for long vectors: the 2·n operations that the last add rounds up to, over the bytes of a and b [FLOP/B]."""
+        return (flops + 1.0) / (moved["a"] + moved["b"])

@@ -52,12 +52,17 @@ class Equation:
         return len(self.operands) == 1 and not self.summed
 
     @property
-    def pair(self) -> tuple[str, str] | None:
-        """The first two operands that share a summed index while each keeps an index that the other lacks."""
-        kept = set(self.out)
-        for x, y in combinations(self.operands, 2):
-            if self.summed & set(x) & set(y) and (set(x) & kept) - set(y) and (set(y) & kept) - set(x):
-                return x, y
+    def pair(self) -> tuple[str, str, frozenset[str]] | None:
+        """The first two operands that share a summed index while each keeps an index that the other lacks, and what they keep.
+
+        They keep what the result has, or another operand: in a chain of products, what the next product sums.
+        """
+        for at, to in combinations(range(len(self.operands)), 2):
+            x, y = self.operands[at], self.operands[to]
+            others = (part for place, part in enumerate(self.operands) if place not in {at, to})
+            kept = frozenset(self.out).union(*others)
+            if self.summed & set(x) & set(y) and (kept & set(x)) - set(y) and (kept & set(y)) - set(x):
+                return x, y, kept
         return None
 
 
@@ -120,7 +125,7 @@ class Einsum(Term):
     def demand(self) -> Demand:
         equation = self.parts
         operands = tuple(self._operand(name, part, equation.summed) for name, part in zip(self.factors, equation.operands, strict=True))
-        out = dataclasses.replace(self._operand("out", equation.out, frozenset()), written=True)
+        out = self._operand("out", equation.out, frozenset())._replace(written=True)
         if equation.is_copy:
             return Demand((*operands, out))
         operations = self._operations(equation)
@@ -140,9 +145,8 @@ class Einsum(Term):
         points = self._size(equation.indices)
         return points * (2.0 if equation.summed and len(equation.operands) > 1 else 1.0)
 
-    def _gemm(self, x: str, y: str, equation: Equation) -> Gemm:
+    def _gemm(self, x: str, y: str, kept: frozenset[str], equation: Equation) -> Gemm:
         """The product of the two operands that make it one; indices of further operands repeat it."""
-        kept = set(equation.out)
         rows = [i for i in x if i in kept and i not in y]
         cols = [i for i in y if i in kept and i not in x]
         inner = [i for i in x if i in y and i in equation.summed]

@@ -76,9 +76,9 @@ class Matmul(Term):
     def formulas(self) -> Formulas:
         return FORMULAS
 
-    def approximation(self, moved: Mapping[str, Real]) -> Real:
+    def approximation(self, flops: Real, moved: Mapping[str, Real]) -> Real:
         """2·m / w where w is the bytes of one element of b, its scales included [FLOP/B]."""
-        return 2.0 * (self.batch * self.rows * self.k * self.n) / moved["b"]
+        return flops / moved["b"]
 
     @property
     def derived(self) -> frozenset[str]:

@@ -1,0 +1,170 @@
+"""The use cases of roofline charts: the roofs of a chip as series, and the points of ops on them.
+
+A roof is y = min(C, W·x) over the arithmetic intensity x [FLOP/B], y the attainable rate [FLOP/s]; below the ridge C/W it rises
+with the bandwidth W, above it the peak C is the limit. Source: Williams, Waterman, Patterson 2009, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import orjson
+
+from ..catalogue import Catalogue
+from ..engine.arrays import Real
+from ..engine.dtypes import arithmetic
+from ..errors import Fault, InvalidInput, OverLimit, refuse
+from ..schemas.charts import ChartQuestion
+from ..schemas.compare import CaseModel
+from . import canonical, single
+from .compare import MAX_CASES
+from .measured import with_measured
+from .targets import of_chip, resolve
+from .terms import read
+
+MAX_POINTS = 2_048
+"""Points of one series."""
+
+BELOW, ABOVE = 1.0 / 1024.0, 64.0
+"""Where a series starts and ends, as multiples of the ridge."""
+
+
+@dataclass(frozen=True)
+class Roof:
+    """One roof: what it is called, and its peak [FLOP/s] and bandwidth [B/s]."""
+
+    chip: str
+    dtype: str
+    unit: str
+    peak: float
+    bandwidth: float
+
+    @property
+    def ridge(self) -> float:
+        return self.peak / self.bandwidth
+
+    @property
+    def label(self) -> str:
+        return f"{self.chip} {self.dtype} ({self.unit})"
+
+    def series(self, points: int) -> dict[str, Any]:
+        x: Real = self.ridge * np.geomspace(BELOW, ABOVE, points)
+        return {"path": "hbm", "label": self.label, "x": x, "y": np.minimum(self.peak, self.bandwidth * x)}
+
+
+Drawn = tuple[Roof | None, dict[str, Any]]
+"""A point, and the roof that it stands under."""
+
+
+def of_catalogue(chip: str, dtype: str, points: int, catalogue: Catalogue) -> bytes:
+    """The chart of a chip in one number format.
+
+    Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the query: unknown-chip, unknown-dtype, unsupported-dtype.
+    """
+    _check_points(points)
+    target = of_chip(catalogue.chip(chip, "/query/chip"))
+    asked, machine = arithmetic(dtype, "/query/dtype"), target.machine
+    units = (("matrix", machine.matrix_peaks), ("vector", machine.vector_peaks))
+    roofs = [
+        Roof(target.document["chip"], asked, unit, peaks[asked].item(), machine.memory.item()) for unit, peaks in units if asked in peaks
+    ]
+    if not roofs:
+        has = tuple(dict.fromkeys((*machine.matrix_peaks, *machine.vector_peaks)))
+        raise refuse("/query/dtype", "unsupported-dtype", f"The chip has no {asked} peak; it has {', '.join(has)}.", has)
+    return _document(roofs[:1], [], points)
+
+
+def of_questions(question: ChartQuestion, catalogue: Catalogue, stored: Mapping[str, str]) -> bytes:
+    """The chart of cases and of saved analyses; `stored` has the answer text of each id that exists.
+
+    Raises `OverLimit` (too-many-rows) and `InvalidInput` with the faults of all cases and unknown ids (unknown-analysis).
+    """
+    check_limits(question)
+    drawn: list[Drawn] = []
+    faults: list[Fault] = []
+    for at, case in enumerate(question.cases):
+        try:
+            drawn.append(_case(at, case, catalogue))
+        except InvalidInput as error:
+            faults += error.faults
+    for at, name in enumerate(question.analyses):
+        if name in stored:
+            drawn += _analysis(name, orjson.loads(stored[name]))
+        else:
+            faults.append(Fault(f"/analyses/{at}", "unknown-analysis", "No analysis has this id."))
+    if faults:
+        raise InvalidInput(faults)
+    roofs = list(dict.fromkeys(roof for roof, _ in drawn if roof is not None))
+    return _document(roofs, [point for _, point in drawn], question.points)
+
+
+def check_limits(question: ChartQuestion) -> None:
+    """Raises `OverLimit` (too-many-rows)."""
+    _check_points(question.points)
+    if len(question.cases) + len(question.analyses) > MAX_CASES:
+        raise OverLimit(f"A chart shows at most {MAX_CASES} cases and analyses. Ask in several requests.")
+
+
+def _check_points(points: int) -> None:
+    if points > MAX_POINTS:
+        raise OverLimit(f"A series has at most {MAX_POINTS} points.")
+
+
+def _document(roofs: Sequence[Roof], points: list[dict[str, Any]], count: int) -> bytes:
+    first = roofs[0] if roofs else None
+    return canonical.text(
+        {
+            "chip": None if first is None else first.chip,
+            "dtype": None if first is None else first.dtype,
+            "ceilings": [ceiling for roof in roofs for ceiling in _ceilings(roof)],
+            "ridges": [{"path": "hbm", "label": roof.label, "x": roof.ridge, "y": roof.peak} for roof in roofs],
+            "series": [roof.series(count) for roof in roofs],
+            "points": points,
+        }
+    )
+
+
+def _ceilings(roof: Roof) -> Iterator[dict[str, Any]]:
+    yield {"path": "hbm", "kind": "bandwidth", "label": roof.label, "value": roof.bandwidth}
+    yield {"path": "compute", "kind": "peak", "label": roof.label, "value": roof.peak}
+
+
+def _case(at: int, case: CaseModel, catalogue: Catalogue) -> Drawn:
+    assert case.target is not None
+    pointer = f"/cases/{at}"
+    target = resolve(case.target, catalogue, f"{pointer}/target")
+    asked = read(case.op, f"{pointer}/op")
+    found = single.written(asked, single.reported(asked, target, case.options), target, case.options, [])
+    result = found.result if case.measured_s is None else with_measured(found.result, case.measured_s, target)
+    return _drawn({"case": at}, found.op["kind"], target.document, result)
+
+
+def _analysis(name: str, answer: Mapping[str, Any]) -> list[Drawn]:
+    """The points of a saved answer: one, or one for each op of a list."""
+    if "op" in answer:
+        return [_drawn({"analysis": name}, answer["op"]["kind"], answer["target"], answer["result"])]
+    ops = zip(answer["ops"], answer["result"]["per_op"], strict=True)
+    return [_drawn({"analysis": name, "op": at}, op["kind"], answer["target"], result) for at, (op, result) in enumerate(ops)]
+
+
+def _drawn(origin: Mapping[str, Any], kind: str, target: Mapping[str, Any], result: Mapping[str, Any]) -> Drawn:
+    """A point and the roof that it stands under; an op without a peak stands under none."""
+    compute, hbm = result["layers"]["compute"], result["layers"]["hbm"]
+    chip = target["chip"] if isinstance(target["chip"], str) else target["chip"].get("base", "chip in place")
+    peak = compute["peak_flops_per_s"]
+    roof = None if peak is None else Roof(chip, compute["dtype"], compute["unit"], peak, hbm["bandwidth_bytes_per_s"])
+    measured = result.get("measured")
+    return roof, {
+        **origin,
+        "kind": kind,
+        "path": "hbm",
+        "roof": None if roof is None else roof.label,
+        "bound": result["bound"],
+        "x": result["intensity_flops_per_byte"],
+        "y": result["attainable_flops_per_s"],
+        "tile": None,
+        "measured_flops_per_s": None if measured is None else measured["achieved_flops_per_s"],
+    }

@@ -1,0 +1,121 @@
+"""Shapes of comparisons and charts, for the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from .results import Bound, Result
+
+
+class Ratios(BaseModel):
+    """A case over the first; null where one of the two does not exist."""
+
+    time: float = Field(description="Of the lower bounds.")
+    bytes: float
+    intensity: float | None
+    threshold: float | None = Field(description="Of the first threshold of both, where it is in the same variable.")
+
+
+class FactorDocument(BaseModel):
+    """What one cause does to the least time, the first case being changed into this one cause by cause."""
+
+    cause: Literal["op_counts", "dtype_bytes", "peak_flops_per_s", "hbm_bandwidth_bytes_per_s", "mesh_and_sharding", "tile", "engine"]
+    factor: float = Field(description="lower_s_after / lower_s_before")
+    lower_s_before: float
+    lower_s_after: float
+
+
+class Cancellation(BaseModel):
+    """Two causes that move the approximate threshold C·w/(2·W) in opposite directions and leave it where it was."""
+
+    causes: list[str]
+    factors: list[float]
+    product: float
+    where: Literal["threshold"] = Field(alias="in")
+
+
+class CaseDocument(BaseModel):
+    """A case with its result, held against the first."""
+
+    op: dict[str, Any]
+    target: dict[str, Any]
+    options: dict[str, Any]
+    result: Result
+    target_digest: str
+    ratios: Ratios
+    bound_changed: bool
+    factors: list[FactorDocument] = Field(description="They multiply to the ratio of the times.")
+    cancels: list[Cancellation]
+
+
+class Excluded(BaseModel):
+    """A chip that cannot run the case, and why."""
+
+    chip: str
+    errors: list[dict[str, Any]]
+
+
+class ComparisonDocument(BaseModel):
+    """Cases in the order given, or by chip id after the first."""
+
+    cases: list[CaseDocument]
+    excluded: list[Excluded]
+    engine_version: str
+    document_version: int
+    catalogue_digest: str
+
+
+class Ceiling(BaseModel):
+    """A line that no op of a roof rises above."""
+
+    path: Literal["hbm", "compute"]
+    kind: Literal["peak", "bandwidth"]
+    label: str
+    value: float = Field(description="FLOP/s for a peak, bytes/s for a bandwidth.")
+
+
+class Ridge(BaseModel):
+    """Where a roof bends: x FLOP/byte, y FLOP/s."""
+
+    path: Literal["hbm"]
+    label: str
+    x: float
+    y: float
+
+
+class Series(BaseModel):
+    """A roof, log-spaced: x FLOP/byte, y FLOP/s."""
+
+    path: Literal["hbm"]
+    label: str
+    x: list[float]
+    y: list[float]
+
+
+class Point(BaseModel):
+    """An op: x its intensity in FLOP/byte, y what it can attain in FLOP/s."""
+
+    case: int | None = Field(default=None, description="Its place among the cases.")
+    analysis: str | None = Field(default=None, description="The id of its analysis.")
+    op: int | None = Field(default=None, description="Its place in the list of ops of an analysis.")
+    kind: str
+    path: Literal["hbm"]
+    roof: str | None = Field(description="The label of its roof; null where the op has no peak.")
+    bound: Bound | None
+    x: float
+    y: float
+    tile: None
+    measured_flops_per_s: float | None
+
+
+class ChartDocument(BaseModel):
+    """Roofs and points; `chip` and `dtype` are those of the first roof."""
+
+    chip: str | None
+    dtype: str | None
+    ceilings: list[Ceiling]
+    ridges: list[Ridge]
+    series: list[Series]
+    points: list[Point]

@@ -1,0 +1,58 @@
+"""`roofline chips`: the catalogue, as the API lists it and as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from rich.console import RenderableType
+
+from ..api.answers import found, listing, written
+from ..api.pages import MAX_LIMIT
+from ..catalogue import load
+from .blocks import paragraph, table
+from .chip_page import page
+from .output import put_json, put_text
+from .quantities import number, quantity
+
+Document = Mapping[str, Any]
+
+CLASSES: Final = ("bf16", "fp8", "int8")
+"""Arithmetic classes whose peaks the list shows."""
+
+
+def show_all(*, is_json: bool) -> None:
+    """Every chip, in one page."""
+    chips = [chip.summary() for chip in load().chips]
+    if is_json:
+        put_json(bytes(listing(chips, next_cursor=None, limit=MAX_LIMIT).body))
+    else:
+        put_text(_all(chips))
+
+
+def show(ref: str, *, is_json: bool) -> None:
+    """One chip, or one revision of it. Raises NotFound, with ids that resemble it."""
+    catalogue = load()
+    chip = found(lambda: catalogue.chip(ref, "/path/ref")).document()
+    if is_json:
+        put_json(written(chip))
+    else:
+        put_text(page(chip))
+
+
+def _all(chips: Sequence[Document]) -> Iterator[RenderableType]:
+    yield table(["chip", "memory", "bandwidth", *CLASSES, "ridge bf16"], [_line(chip) for chip in chips])
+    yield paragraph(
+        "Peaks are dense, of the matrix unit, in FLOP/s; the ridge in FLOP/B. `roofline chips ID` shows all values and sources."
+    )
+
+
+def _line(chip: Document) -> tuple[str, ...]:
+    peaks, ridges = chip.get("peak_flops_per_s", {}), chip["ridge_flops_per_byte"].get("matrix", {})
+    return (
+        chip["id"],
+        quantity(chip["hbm"].get("capacity_bytes"), "B"),
+        quantity(chip["hbm"]["bandwidth_bytes_per_s"], "B/s"),
+        *(quantity(peaks.get(name), "FLOP/s").removesuffix("FLOP/s") for name in CLASSES),
+        number(ridges["bf16"]) if "bf16" in ridges else "–",
+    )

@@ -1,0 +1,203 @@
+"""What can be typed. Every command imports what it needs when it runs, so that the light ones start fast.
+
+0 done · 2 refused, with one problem on standard error · 130 interrupted · 141 the reader of the output went away
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Final, NoReturn, cast
+
+import typer
+
+from .. import __version__
+from ..bootstrap import say
+from ..errors import ServiceError
+from ..settings import Settings
+from .output import INTERRUPTED, REFUSED, is_json
+from .problems import explained
+
+app = typer.Typer(
+    name="roofline",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal too.")]
+DataOption = Annotated[
+    str | None,
+    typer.Option(metavar="FOLDER", help="Folder of the embedded database, the user's data folder by default; also ROOFLINE_DATA."),
+]
+UrlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A PostgreSQL database to use instead, postgresql://user@host/name. "
+        "Other users of the machine can read command lines: give a password in ROOFLINE_DATABASE_URL.",
+    ),
+]
+
+
+@app.callback()
+def about(
+    *,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda wanted: wanted and _show_version())] = False,
+) -> None:
+    """Rooflines: what limits an operation on an accelerator, by how much, and what would change that.
+
+    Without a command, `serve` runs.
+    """
+
+
+def _show_version() -> NoReturn:
+    typer.echo(f"roofline {__version__}")
+    raise typer.Exit
+
+
+@app.command()
+def serve(
+    host: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Address to listen on, 127.0.0.1 by default; also ROOFLINE_HOST.")
+    ] = None,
+    port: Annotated[
+        str | None,
+        typer.Option("--port", metavar="NUMBER", help="8000 by default, 0 for any free port; also ROOFLINE_PORT."),
+    ] = None,
+    data: DataOption = None,
+    database_url: UrlOption = None,
+    *,
+    allow_unauthenticated: Annotated[
+        bool | None,
+        typer.Option("--allow-unauthenticated", help="Listen beyond this machine although callers need no key."),
+    ] = None,
+) -> None:
+    """Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
+
+    The schema of the database is made, and in the embedded database brought up to date; a PostgreSQL one that is older is
+    left to `roofline migrate`. Every other setting is a variable ROOFLINE_<NAME>.
+    """
+    from .serve import serve as run
+
+    run(
+        Settings.from_environment(
+            os.environ,
+            host=host,
+            port=port,
+            data_dir=data,
+            database_url=database_url,
+            allow_unauthenticated=allow_unauthenticated,
+        )
+    )
+
+
+@app.command()
+def evaluate(
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The question; - or nothing reads standard input.")] = None,
+    *,
+    json: JsonFlag = False,
+) -> None:
+    """Answer one question, JSON as for POST /v1/evaluate.
+
+    On a terminal the verdict and the five steps behind it as text, elsewhere the API's answer.
+
+    \b
+    roofline evaluate <<< '{"op": {"kind": "matmul", "m": 512, "k": 8192, "n": 28672, "dtype": "bf16"},
+                            "target": {"chip": "nvidia-h100-sxm"}}'
+    """
+    from .evaluate import evaluate as run
+
+    with explained(json):
+        run(file, is_json=is_json(json))
+
+
+@app.command()
+def chips(
+    chip: Annotated[str | None, typer.Argument(metavar="[ID]", help="An id, or id@revision.")] = None,
+    *,
+    json: JsonFlag = False,
+) -> None:
+    """List the chips, or show all that is known of one, with sources.
+
+    On a terminal a table, elsewhere the JSON of GET /v1/chips.
+    """
+    from .chips import show, show_all
+
+    with explained(json):
+        show_all(is_json=is_json(json)) if chip is None else show(chip, is_json=is_json(json))
+
+
+@app.command()
+def ops(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="The kind of op to describe.")] = None,
+    *,
+    json: JsonFlag = False,
+) -> None:
+    """List the ops, or describe one: fields, formulas, an example.
+
+    On a terminal a table, elsewhere the JSON of GET /v1/ops.
+    """
+    from .ops import show, show_all
+
+    with explained(json):
+        show_all(is_json=is_json(json)) if kind is None else show(kind, is_json=is_json(json))
+
+
+@app.command()
+def migrate(data: DataOption = None, database_url: UrlOption = None) -> None:
+    """Bring the schema of the database to this version."""
+    from .migrate import migrate as run
+
+    run(Settings.from_environment(os.environ, data_dir=data, database_url=database_url))
+
+
+@app.command()
+def openapi() -> None:
+    """Print the OpenAPI document, as committed in openapi.yaml."""
+    from ..api.openapi import render
+    from .output import put
+
+    put(render().encode())
+
+
+# Typer exports only descendants of the root of all faults in what was typed.
+UsageError: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
+ADDRESS: Final = re.compile(r"[\w+.-]+://\S*")
+
+
+def main() -> NoReturn:
+    """The entry point of the program."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what `arguments` say; the exit status."""
+    try:
+        status = app(_with_command(arguments), prog_name="roofline", standalone_mode=False)
+    except UsageError as error:
+        say(_mistyped(error))
+    except ServiceError as error:
+        say(error.detail)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    else:
+        return status or 0
+    return REFUSED
+
+
+def _with_command(arguments: Sequence[str]) -> list[str]:
+    """Options alone are those of `serve`, but for the program's own."""
+    if not arguments or (arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}):
+        return ["serve", *arguments]
+    return list(arguments)
+
+
+def _mistyped(error: typer.BadParameter) -> str:
+    """One line. What looks like an address may hold a password and is left out."""
+    message = ADDRESS.sub("…", " ".join(error.format_message().split()))
+    command = error.ctx.command_path if error.ctx is not None else "roofline"
+    return f"{message.removesuffix('.')}; `{command} --help` says what can be typed."

@@ -1,0 +1,31 @@
+"""The question of `POST /v1/charts/roofline`: cases and saved analyses to draw on the roofs of their chips."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from .base import Strict
+from .compare import CaseModel
+
+AnalysisId = Annotated[str, Field(min_length=1, max_length=100)]
+Points = Annotated[int, Field(ge=2, description="points of each roof, log-spaced")]
+
+
+class ChartQuestion(Strict):
+    """What is drawn, in the order given: cases first, then analyses."""
+
+    cases: list[CaseModel] = Field(default_factory=list)
+    analyses: list[AnalysisId] = Field(default_factory=list, description="ids of saved analyses")
+    points: Points = 64
+
+    @model_validator(mode="after")
+    def _something(self) -> ChartQuestion:
+        if not self.cases and not self.analyses:
+            raise PydanticCustomError("missing", "State cases, or analyses.", {"at": "cases"})
+        for at, case in enumerate(self.cases):
+            if case.target is None:
+                raise PydanticCustomError("missing", "A case needs a target.", {"at": ["cases", at, "target"]})
+        return self

@@ -1,0 +1,108 @@
+"""The tables of the pages that are made from the code: they stand between `<!-- table: name -->` and `<!-- end of table -->`."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable
+
+from service.api.codes import CODES
+from service.api.routes.meta import LIMITS
+from service.engine.dtypes import ALIASES, DTYPES
+from service.settings import Settings, option, variable
+
+_PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
+_OPTIONS = ("host", "port", "data_dir", "database_url", "allow_unauthenticated")  # of the command line; all others are variables only
+
+_MEANINGS = {
+    "host": "address to listen on",
+    "port": "port to listen on; 0 takes any free one",
+    "data_dir": "folder of the embedded database",
+    "database_url": "a PostgreSQL database to use instead; never printed",
+    "allow_unauthenticated": "listen beyond this machine although callers need no key",
+    "allowed_hosts": "names under which callers may address a service on the loopback, besides the loopback's own",
+    "allowed_origins": "web pages whose scripts may call the service",
+    "log_level": "what the service says of itself on standard error",
+    "inline_rows": "questions of up to so many rows are answered without leaving the event loop",
+    "compute_threads": "threads for larger questions",
+    "compute_queue": "how many of those may wait before more are refused",
+    "database_connections": "connections to the database",
+    "database_queue": "how many requests may wait for one before more are refused",
+}
+
+_LIMITS = {
+    "body_bytes": "bytes of a body",
+    "json_depth": "objects and lists within each other",
+    "object_members": "members of an object",
+    "list_limit": "items of a page of a list",
+    "ops": "ops of a list",
+    "rows": "rows of the lists of an op",
+}
+
+
+def with_tables(page: str) -> str:
+    """The page with each table as the code has it."""
+    return _PLACE.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}\n{found[3]}", page)
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    columns = list(columns)
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
+
+
+def codes() -> str:
+    """Every code of a refusal."""
+    return _table(["status", "code", "meaning"], ([str(each.status), f"`{each.code}`", each.meaning] for each in CODES.values()))
+
+
+def settings() -> str:
+    """Every setting."""
+    return _table(
+        ["variable", "option of `serve`", "default", "allowed", "meaning"],
+        (
+            [
+                f"`{variable(each.name)}`",
+                f"`{option(each.name)}`" if each.name in _OPTIONS else "",
+                _default(each),
+                each.metadata["reader"].allowed,
+                _MEANINGS[each.name],
+            ]
+            for each in dataclasses.fields(Settings)
+        ),
+    )
+
+
+def _default(setting: dataclasses.Field[object]) -> str:
+    if setting.name == "data_dir":
+        return "`~/.local/share/roofline`"
+    default = setting.default
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    return f"`{default}`" if isinstance(default, int | str) else ""
+
+
+def formats() -> str:
+    """Every number format."""
+    named = {name: [alias for alias, meant in ALIASES.items() if meant == name] for name in DTYPES}
+    return _table(
+        ["format", "also called", "bits", "its own scales", "computes as"],
+        (
+            [
+                f"`{each.name}`",
+                ", ".join(f"`{alias}`" for alias in named[each.name]),
+                str(each.bits),
+                f"{each.scale_bits} bit per {each.group} elements" if each.group else "",
+                f"`{each.arithmetic}`",
+            ]
+            for each in DTYPES.values()
+        ),
+    )
+
+
+def limits() -> str:
+    """What a request may have at most."""
+    return _table(["limit", "most"], ([_LIMITS[name], f"{most:,}"] for name, most in LIMITS.items()))
+
+
+TABLES: dict[str, Callable[[], str]] = {"codes": codes, "settings": settings, "formats": formats, "limits": limits}

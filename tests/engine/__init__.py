@@ -1,0 +1,1 @@
+"""Tests of the engine: textbook values, slow twins, and laws over all ops."""

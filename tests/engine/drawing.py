@@ -1,0 +1,120 @@
+"""Random questions about any op of the registry, drawn from what its fields say of themselves."""
+
+from __future__ import annotations
+
+import dataclasses
+import string
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from service.engine import batch
+from service.engine.dtypes import CLASSES, DTYPES
+from service.engine.formats import Scale
+from service.engine.ops import OPS
+from service.errors import InvalidInput
+
+from .asking import term
+from .chips import EVERYTHING
+
+Members = dict[str, Any]
+
+# Powers of two divide each other, as heads and groups must; the others leave ragged ends.
+WHOLE = st.one_of(st.integers(0, 13).map(lambda power: 2**power), st.integers(1, 10_000))
+FORMATS = st.sampled_from(sorted(DTYPES))
+SCALES = st.one_of(
+    st.builds(Scale, st.sampled_from(["fp32", "fp16", "fp8_e4m3"]), group_size=st.integers(1, 300)),
+    st.builds(Scale, st.just("fp16"), group_size=st.sampled_from([32, 64, 128]), zero_point_dtype=st.sampled_from(["int4", "int8"])),
+    st.builds(Scale, st.just("fp32"), block=st.tuples(st.integers(1, 200), st.integers(1, 200))),
+)
+MORE_EXAMPLES: dict[str, list[Members]] = {
+    "matmul": [{"sequences": 512, "sequence_length": 4096, "replicas": 128, "k": 8192, "n": 8192, "dtype": "bf16"}],
+    "einsum": [
+        {"equation": "ij->ji", "dims": {"i": 512, "j": 300}, "dtype": "fp8_e4m3"},
+        {"equation": "bshd,bthd->bhst", "dims": {"b": 2, "s": 64, "t": 96, "h": 8, "d": 128}, "dtype": "bf16"},
+        {"equation": "a,b,c->abc", "dims": {"a": 30, "b": 40, "c": 50}, "dtype": "fp32"},
+    ],
+}
+"""Questions of another shape than an op's own example."""
+
+
+def examples(kind: str) -> list[Members]:
+    return [dict(OPS[kind].example), *MORE_EXAMPLES.get(kind, [])]
+
+
+@st.composite
+def questions(draw: st.DrawFn, kind: str) -> Members:
+    """Members of a question about an op that the chip with everything answers.
+
+    An example of the op gives the shape; every number is drawn anew, every choice is drawn or left out. Where the choices do
+    not agree with each other, the example's own stand.
+    """
+    example = draw(st.sampled_from(examples(kind)))
+    fields = {each.name: each for each in dataclasses.fields(OPS[kind])}  # type: ignore[arg-type]
+    numbers = _numbers(draw, fields, example)
+    plain = {name: value for name, value in example.items() if name not in numbers} | numbers
+    varied = {**plain, **_choices(draw, fields, example)}
+    if is_answered(kind, varied):
+        return varied
+    assume(is_answered(kind, plain))
+    return plain
+
+
+def _numbers(draw: st.DrawFn, fields: Mapping[str, dataclasses.Field[Any]], example: Members) -> Members:
+    found: Members = {}
+    for name, each in fields.items():
+        form, default = each.metadata["form"], each.metadata["default"]
+        if form == "sizes":
+            found |= draw(equations()) if draw(st.booleans()) else {name: {index: draw(WHOLE) for index in example[name]}}
+        elif form == "whole" and (name in example or (default is not None and draw(st.booleans()))):
+            found[name] = draw(WHOLE)
+    return found
+
+
+def _choices(draw: st.DrawFn, fields: Mapping[str, dataclasses.Field[Any]], example: Members) -> Members:
+    drawn = {"dtype": FORMATS, "class": st.sampled_from(CLASSES), "scale": SCALES}
+    found: Members = {}
+    for name, each in fields.items():
+        form = each.metadata["form"]
+        if form in drawn and (name == "dtype" or draw(st.integers(0, 3)) == 0):
+            found[name] = draw(drawn[form])
+        else:
+            assert form in {*drawn, "whole", "sizes", "equation"} or name in example, f"say how a {form} is drawn"
+    return found
+
+
+@st.composite
+def equations(draw: st.DrawFn, most: int = 4, size: st.SearchStrategy[int] = WHOLE) -> Members:
+    """An einsum of one to three operands over up to `most` indices, with their sizes."""
+    indices = string.ascii_letters[:most]
+    part = st.lists(st.sampled_from(indices), min_size=1, max_size=most, unique=True).map("".join)
+    operands = draw(st.lists(part, min_size=1, max_size=3))
+    known = sorted(set("".join(operands)))
+    out = "".join(draw(st.lists(st.sampled_from(known), max_size=len(known), unique=True)))
+    return {"equation": f"{','.join(operands)}->{out}", "dims": {index: draw(size) for index in known}}
+
+
+def numbers(kind: str, members: Members) -> dict[str, int]:
+    """The numbers of a question in whose place a list may stand; the sizes of an equation by their index."""
+    fields = {each.name: each for each in dataclasses.fields(OPS[kind])}  # type: ignore[arg-type]
+    sizes = {index: size for name, value in members.items() if fields[name].metadata["form"] == "sizes" for index, size in value.items()}
+    return sizes | {name: value for name, value in members.items() if fields[name].metadata.get("columns")}
+
+
+def with_numbers(members: Members, values: Mapping[str, Any]) -> Members:
+    """The question with other numbers, or lists of them, in their places."""
+    sizes = members.get("dims", {})
+    plain = {name: value for name, value in values.items() if name not in sizes}
+    inner = {"dims": {**sizes, **{name: value for name, value in values.items() if name in sizes}}} if sizes else {}
+    return {**members, **inner, **plain}
+
+
+def is_answered(kind: str, members: Members) -> bool:
+    """Whether the chip with everything answers; what the engine refuses it refuses with `InvalidInput` alone."""
+    try:
+        batch.evaluate(term(kind, **members), EVERYTHING, is_class_asked="compute_dtype" in members)
+    except InvalidInput:
+        return False
+    return True
