@@ -87,7 +87,8 @@ def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roof
     value = crossing(flops, floor, roofs)
     if roofs.ridge is None:
         return value
-    climbs = flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL)
+    is_within = ~np.isnan(value) | (roofs.ridge * floor.base <= flops.base)
+    climbs = is_within & (flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL))
     rise = flops.slope / roofs.ridge - elements.slope
     for _ in range(ROUNDS):
         value = np.where(climbs, np.fmax(value, FIRST), value)
@@ -96,4 +97,4 @@ def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roof
         if not moves.any():
             break
         value = np.where(moves, following, value)
-    return np.where(value > FIRST, value, np.nan)
+    return np.where((value > FIRST) & (value < UNREACHED), value, np.nan)
