@@ -134,7 +134,7 @@ def _threshold(block: Block, name: str) -> Threshold:
     flops = line(row(counts, zero), row(counts, probe), PROBE)
     moved = line(row(total, zero), row(total, probe), PROBE)
     exact = None
-    if any([each.has_scales for each in block.storages.values()]):
+    if any(each.has_scales for each in block.storages.values()):
         exact = _climbed(block, name, flops, moved)
     if exact is None:
         exact = crossing(flops, moved, roofs)
