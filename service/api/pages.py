@@ -11,7 +11,6 @@ from typing import Annotated, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import refuse
-from ..schemas.base import Absent
 
 MAX_LIMIT: Final = 200
 
@@ -24,7 +23,7 @@ class PageQuery(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many items at most.")] = 50
-    cursor: Annotated[str | Absent, Field(max_length=1024, description="`next_cursor` of the page before.")] = None
+    cursor: Annotated[str | None, Field(max_length=1024, description="`next_cursor` of the page before.")] = None
 
 
 def page(of: str, items: Sequence[T], key: Callable[[T], str], asked: PageQuery) -> tuple[list[T], str | None]:

@@ -21,6 +21,3 @@ def _refuse(_: object) -> None:
 
 Later = SkipJsonSchema[Annotated[object, AfterValidator(_refuse)]]
 """A member of the contract whose layer does not exist yet: refused by name and absent from the published schema."""
-
-Absent = SkipJsonSchema[None]
-"""What a query parameter is that was not given: the schema does not offer null, which a query cannot spell."""

@@ -8,19 +8,19 @@ from pydantic import Field
 
 from ..catalogue.selection import Selection
 from ..engine.dtypes import arithmetic
-from .base import Absent, Strict
+from .base import Strict
 from .numbers import ComputeName
 
 
 class ChipFilters(Strict):
     """Which chips are asked for. A chip passes every filter that is given."""
 
-    vendor: Annotated[str | Absent, Field(min_length=1, max_length=100, description="As the chips have it, such as `nvidia`.")] = None
-    kind: Annotated[Literal["gpu", "tpu", "npu", "cpu"] | Absent, Field(description="Kind of processor.")] = None
+    vendor: Annotated[str | None, Field(min_length=1, max_length=100, description="As the chips have it, such as `nvidia`.")] = None
+    kind: Annotated[Literal["gpu", "tpu", "npu", "cpu"] | None, Field(description="Kind of processor.")] = None
     dtype: Annotated[
-        ComputeName | Absent, Field(description="An arithmetic class that a unit has a peak for, or a number format that computes in it.")
+        ComputeName | None, Field(description="An arithmetic class that a unit has a peak for, or a number format that computes in it.")
     ] = None
-    year: Annotated[int | Absent, Field(ge=2010, le=2100, description="Year of the launch.")] = None
+    year: Annotated[int | None, Field(ge=2010, le=2100, description="Year of the launch.")] = None
     text: Annotated[
         str | None,
         Field(pattern=r"\S", max_length=200, description="Words that all stand in id, name or architecture, in any case."),

@@ -13,7 +13,6 @@ from ...analysis import evaluate, history
 from ...engine.ops import OPS
 from ...errors import near
 from ...schemas.analyses import AnalysisChange, SavedQuestion
-from ...schemas.base import Absent
 from ..answers import listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
@@ -52,10 +51,10 @@ def _kind(name: str) -> str:
 class AnalysisQuery(PageQuery):
     """Which analyses are asked for, and in what order."""
 
-    kind: Annotated[str, AfterValidator(_kind), Field(description="An op, or `ops` for lists.")] | Absent = None
-    chip: Annotated[str | Absent, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
-    bound: Literal["compute", "hbm", "network", "balanced"] | Absent = None
-    label: Annotated[str | Absent, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
+    kind: Annotated[str, AfterValidator(_kind), Field(description="An op, or `ops` for lists.")] | None = None
+    chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
+    bound: Literal["compute", "hbm", "network", "balanced"] | None = None
+    label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
 
 
