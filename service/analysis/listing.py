@@ -52,28 +52,26 @@ def _reports(asked: Sequence[Asked], target: Target, options: OptionsModel) -> d
     for at, each in enumerate(asked):
         groups.setdefault(each.choices, []).append(at)
     reports: dict[int, Report] = {}
-    faults: list[Fault] = []
+    faults: dict[int, Sequence[Fault]] = {}
     for places in groups.values():
         try:
-            reports |= _group([asked[at] for at in places], places, target, options)
+            report = _together([asked[at] for at in places], target, options)
         except InvalidInput as error:
-            faults += error.faults
+            faults |= {at: placed(error, asked[at].pointer, asked[at].model).faults for at in places}
+            continue
+        row = batch.too_large(report)
+        if row is not None:
+            faults[places[row]] = [Fault(asked[places[row]].pointer, "too-large", TOO_LARGE)]
+        reports |= {place: batch.row_of(report, at, len(places)) for at, place in enumerate(places)}
     if faults:
-        raise InvalidInput(faults)
+        raise InvalidInput(list(dict.fromkeys(fault for at in sorted(faults) for fault in faults[at])))
     return reports
 
 
-def _group(asked: Sequence[Asked], places: Sequence[int], target: Target, options: OptionsModel) -> dict[int, Report]:
-    first = asked[0]
+def _together(asked: Sequence[Asked], target: Target, options: OptionsModel) -> Report:
+    """One report with a row per op."""
     term = batch.stacked([each.term for each in asked])
-    try:
-        report = batch.evaluate(term, target.machine, is_class_asked=first.is_class_asked, overlap=options.overlap)
-    except InvalidInput as error:
-        raise placed(error, first.pointer, first.model) from error
-    row = batch.too_large(report)
-    if row is not None:
-        raise InvalidInput([Fault(asked[row].pointer, "too-large", TOO_LARGE)])
-    return {place: batch.row_of(report, at, len(places)) for at, place in enumerate(places)}
+    return batch.evaluate(term, target.machine, is_class_asked=asked[0].is_class_asked, overlap=options.overlap)
 
 
 def _totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -76,18 +76,19 @@ def crossing(flops: Line, moved: Line, roofs: Roofs) -> Real:
     return np.where(meets, value, np.nan)
 
 
-def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roofs: Roofs) -> Real:
+def climbed(flops: Line, elements: Line, below: Line, scales_at: Callable[[Real], Real], roofs: Roofs) -> Real:
     """`crossing` where bytes climb in stairs: the first v at which the time of the operations reaches that of the bytes.
 
-    `elements` are the bytes without scales, `scales_at` gives those of the scales at a v. The line on which the stairs stand
-    crosses too early; from there each round solves for the v that the stair reached so far asks for, until it is the right one.
+    `elements` are the bytes without scales, `scales_at` gives those of the scales at a v and `below` the line on which their
+    stairs stand. That line crosses too early; from there each round solves for the v that the stair reached so far asks for,
+    until it is the right one.
     """
-    below = line(scales_at(np.zeros(1)), scales_at(np.full(1, FAR)), FAR)
     floor = Line(elements.base + below.base, elements.slope + below.slope)
     value = crossing(flops, floor, roofs)
     if roofs.ridge is None:
         return value
-    climbs = flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL)
+    is_within = ~np.isnan(value) | (roofs.ridge * floor.base <= flops.base)
+    climbs = is_within & (flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL))
     rise = flops.slope / roofs.ridge - elements.slope
     for _ in range(ROUNDS):
         value = np.where(climbs, np.fmax(value, FIRST), value)
@@ -96,4 +97,4 @@ def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roof
         if not moves.any():
             break
         value = np.where(moves, following, value)
-    return np.where(value > FIRST, value, np.nan)
+    return np.where((value > FIRST) & (value < UNREACHED), value, np.nan)

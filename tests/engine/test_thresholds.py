@@ -1,0 +1,220 @@
+"""Thresholds: both times compared just above and just below every one of them, scans where there is none, brute force on stairs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from service.engine.arrays import column
+from service.engine.formats import Scale
+from service.engine.hbm import operand_bytes
+from service.engine.machine import Machine
+from service.engine.ops import OPS
+from service.engine.thresholds import Line, Roofs, climbed, crossing
+
+from .asking import ask, bounds, exact, term, threshold
+from .chips import EVERYTHING, V5E, machine
+from .drawing import numbers, questions, with_numbers
+
+KINDS = pytest.mark.parametrize("kind", sorted(OPS))
+SCAN = [2**power for power in range(52)]
+
+
+def gap(kind: str, members: dict[str, Any], chip: Machine, name: str, values: Any) -> np.ndarray[Any, Any]:
+    """t_math − t_hbm of a question with other values of one dim [s], over the larger of both."""
+    asked = term(kind, **members)
+    demand = asked.with_columns({name: column(values)}).demand()
+    found = ask(kind, chip, **members)
+    peak = found.placement.peak
+    assert peak is not None
+    moved = sum(bytes_of(each, asked) for each in demand.operands)
+    t_math, t_hbm = demand.flops / peak, moved / chip.memory
+    difference: np.ndarray[Any, Any] = (t_math - t_hbm) / np.maximum(t_math, t_hbm)
+    return difference
+
+
+def bytes_of(operand: Any, asked: Any) -> Any:
+    return operand_bytes(operand, asked.storages(asked.demand())[operand.name])
+
+
+@KINDS
+@settings(max_examples=40)
+@given(data=st.data(), ridge=st.floats(0.05, 2000))
+def test_both_times_are_equal_at_a_threshold_and_the_order_changes_there(kind: str, data: st.DataObject, ridge: float) -> None:
+    """On the stairs of scales and of packed bits the order may change on a step; it never does so away from the threshold."""
+    members = data.draw(questions(kind))
+    chip = machine(dict.fromkeys(EVERYTHING.matrix_peaks, ridge * 1e12), 1e12, vector=dict.fromkeys(EVERYTHING.vector_peaks, ridge * 1e12))
+    found = ask(kind, chip, **members)
+    for each in found.thresholds:
+        value, name = each.exact.item(), "m" if each.variable == "sequences" else each.variable
+        if each.variable == "sequences" or found.placement.peak is None:
+            continue
+        if math.isnan(value):
+            scanned = gap(kind, members, chip, name, SCAN) > 1e-9
+            assert scanned.all() or not scanned.any(), f"the order changes in {name}, and no threshold is given"
+        else:
+            below, above = gap(kind, members, chip, name, [value * (1 - 1e-6), value * (1 + 1e-6)])
+            slack = 3e-6 + byte_slack(kind, members, chip, name, value)
+            assert below <= slack
+            assert above >= -slack
+
+
+def byte_slack(kind: str, members: dict[str, Any], chip: Machine, name: str, value: float) -> float:
+    """One byte per operand and its scales: formats of 4 and 6 bits end on a whole byte, which the line of their bytes ignores."""
+    asked = term(kind, **members)
+    demand = asked.with_columns({name: column(value)}).demand()
+    return sum(3 / float(bytes_of(each, asked).item()) for each in demand.operands)
+
+
+@KINDS
+@settings(max_examples=25)
+@given(data=st.data())
+def test_whole_numbers_on_both_sides_of_a_threshold_have_different_verdicts(kind: str, data: st.DataObject) -> None:
+    members = data.draw(questions(kind))
+    known = numbers(kind, members)
+    found = ask(kind, EVERYTHING, **members)
+    assume(all(not storage.has_scales and storage.dtype.bits % 8 == 0 for storage in storages(kind, members)))
+    for each in found.thresholds:
+        value = each.exact.item()
+        if not 1 < value < 2**50 or each.variable not in known:
+            continue
+        below, above = math.ceil(value) - 1, math.floor(value) + 1
+        verdicts = [*bounds(ask(kind, EVERYTHING, **with_numbers(members, {each.variable: [below, above]})))]
+        assert verdicts == ["hbm", "compute"] or "balanced" in verdicts
+
+
+def storages(kind: str, members: dict[str, Any]) -> list[Any]:
+    asked = term(kind, **members)
+    return list(asked.storages(asked.demand()).values())
+
+
+def first(holds: Callable[[int], bool], most: int) -> float:
+    """The first whole number from 1 on for which `holds`; NaN where none up to `most` does."""
+    return next((value for value in range(1, most + 1) if holds(value)), math.nan)
+
+
+@settings(max_examples=100)
+@given(
+    shape=st.tuples(st.integers(1, 200), st.integers(1, 200)),
+    block=st.tuples(st.integers(1, 80), st.integers(1, 6)),
+    scale=st.sampled_from([("fp64", 8), ("fp32", 4), ("fp16", 2)]),
+    peak=st.integers(1, 400),
+    bandwidth=st.integers(1, 20),
+)
+def test_on_the_stairs_of_block_scales_the_first_row_count_that_suffices_is_found(
+    shape: tuple[int, int], block: tuple[int, int], scale: tuple[str, int], peak: int, bandwidth: int
+) -> None:
+    """Blocks of scales run along m; every m is tried with whole numbers. Times that only touch at the end of a stair may count."""
+    k, n = shape
+
+    def excess(m: int) -> int:
+        scales = -(-m // block[0]) * -(-k // block[1]) * scale[1]
+        return 2 * m * k * n * bandwidth - (m * k + scales + 2 * k * n + 2 * m * n) * peak
+
+    chip = machine({"bf16": float(peak)}, float(bandwidth))
+    found = exact(ask("matmul", chip, m=5, k=k, n=n, dtype="bf16", a_dtype="int8", a_scale=Scale(scale[0], block=block)), "m")
+    touches, exceeds = (first(test, 3000) for test in (lambda m: excess(m) >= 0, lambda m: excess(m) > 0))
+    if math.isnan(exceeds):
+        assert math.isnan(found) or found > 3000 * (1 - 1e-9) or math.ceil(found) == touches
+    else:
+        assert math.ceil(found - 1e-9 * found) in {touches, exceeds}
+
+
+@settings(max_examples=100)
+@given(
+    inputs=st.integers(1, 4),
+    flops=st.integers(1, 400),
+    peak=st.integers(1, 400),
+    bandwidth=st.integers(1, 20),
+)
+def test_on_the_stairs_of_built_in_scales_the_first_length_that_suffices_is_found(
+    inputs: int, flops: int, peak: int, bandwidth: int
+) -> None:
+    """mxfp8: a scale of one byte for every 32 elements or fewer of each array."""
+
+    def suffices(n: int) -> bool:
+        return flops * n * bandwidth >= (inputs + 1) * (n + -(-n // 32)) * peak
+
+    chip = machine(hbm=float(bandwidth), vector={"fp32": float(peak)})
+    found = exact(ask("elementwise", chip, n=7, inputs=inputs, flops_per_element=flops, dtype="mxfp8"), "n")
+    expected = first(suffices, 500)
+    if math.isnan(expected):
+        assert math.isnan(found)
+    else:
+        assert math.ceil(found - 1e-9 * found) == expected
+
+
+def test_a_threshold_in_a_group_of_scales() -> None:
+    """mxfp8, read and written: flops 5n, bytes 2n + 2·⌈n/32⌉, ridge 2: 5n = 4n + 4·⌈n/32⌉ at n = 4 on the first stair."""
+    chip = machine(hbm=1.0, vector={"fp32": 2.0})
+    found = ask("elementwise", chip, n=100, inputs=1, flops_per_element=5, dtype="mxfp8")
+    assert exact(found, "n") == 4.0
+
+
+def test_group_scales_of_the_weights_move_the_threshold_by_their_share() -> None:
+    """0.515625 B per weight instead of 0.5: B* = w·I/(2 − I·(2/F + 2/D)) with w = 0.515625."""
+    scale = Scale("fp16", group_size=128)
+    found = exact(ask("matmul", V5E, m=16, k=8192, n=8192, dtype="bf16", b_dtype="int4", b_scale=scale), "m")
+    ridge = 1.97e14 / 8.2e11
+    assert found == pytest.approx(0.515625 * ridge / (2 - ridge * 4 / 8192), rel=1e-12)
+
+
+@given(m=st.integers(1, 500), k=st.integers(300, 20_000), n=st.integers(300, 20_000), ridge=st.floats(1, 400))
+def test_the_critical_batch_is_the_closed_form(m: int, k: int, n: int, ridge: float) -> None:
+    """B = w·I/(2 − I·(a/F + o/D)), none where the denominator is not positive."""
+    found = ask("matmul", machine({"bf16": ridge * 1e12}, 1e12), m=m, k=k, n=n, dtype="bf16")
+    denominator = 2 - ridge * (2 / n + 2 / k)
+    assume(abs(denominator) > 1e-6)
+    value, approximate = exact(found, "m"), threshold(found, "m").approximate
+    assert approximate is not None
+    assert approximate.item() == pytest.approx(ridge, rel=1e-12)
+    if denominator < 0:
+        assert math.isnan(value)
+    else:
+        assert value == pytest.approx(2 * ridge / denominator, rel=1e-9)
+        assert value > approximate.item()
+
+
+def test_there_is_none_when_k_and_n_are_small() -> None:
+    """I·(1/F + 1/D) ≥ 1: no batch makes the product compute-bound, which a scan confirms."""
+    found = ask("matmul", V5E, m=SCAN, k=256, n=256, dtype="bf16")
+    assert np.isnan(threshold(found, "m").exact).all()
+    assert set(bounds(found)) == {"hbm"}
+
+
+def test_lines_that_are_parallel_never_meet() -> None:
+    roofs = Roofs(column(100.0), column(1.0), column(100.0))
+    with np.errstate(divide="ignore"):
+        assert np.isnan(crossing(Line(column(0.0), column(200.0)), Line(column(5.0), column(2.0)), roofs))
+    assert crossing(Line(column(0.0), column(201.0)), Line(column(5.0), column(2.0)), roofs).item() == 500.0
+
+
+def test_without_a_peak_there_is_no_threshold() -> None:
+    roofs = Roofs(None, column(1.0), None)
+    line = Line(column(0.0), column(1.0))
+    assert np.isnan(crossing(line, line, roofs))
+    assert np.isnan(climbed(line, line, line, lambda value: value, roofs))
+
+
+def test_rows_on_different_stairs_settle_each_for_itself() -> None:
+    scale = Scale("fp64", block=(48, 3))
+    chip = machine({"bf16": 304.0}, 20.0)
+    sizes = [(32, 11), (64, 91), (138, 123), (266, 148)]
+    together = ask("matmul", chip, m=1, k=[k for k, _ in sizes], n=[n for _, n in sizes], dtype="bf16", a_dtype="int8", a_scale=scale)
+    alone = [exact(ask("matmul", chip, m=1, k=k, n=n, dtype="bf16", a_dtype="int8", a_scale=scale), "m") for k, n in sizes]
+    assert np.array_equal(threshold(together, "m").exact, np.array(alone), equal_nan=True)
+
+
+def test_a_threshold_beyond_all_dims_does_not_exist() -> None:
+    """v = 2⁴⁰ + (1 − 2⁻²⁰)·v at 2⁶⁰, and dims end at 2⁵³."""
+    flat = Line(column(0.0), column(1.0))
+    roofs = Roofs(column(1.0), column(1.0), column(1.0))
+    near = Line(column(2.0**40), column(1.0 - 2.0**-20))
+    assert np.isnan(crossing(flat, near, roofs))
+    assert np.isnan(climbed(flat, near, Line(column(0.0), column(0.0)), lambda value: 0.0 * value, roofs))
