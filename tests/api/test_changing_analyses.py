@@ -81,12 +81,12 @@ MERGED: list[tuple[object, object, object]] = [
 
 
 def test_an_absent_member_stays_and_null_removes(client: Client) -> None:
-    before = {"labels": {"a": "1", "b": "2"}, "note": "n"}
-    made = keep(client, **before)
+    before = {"a": "1", "b": "2"}
+    made = keep(client, labels=before, note="n")
     for patch, labels, note in MERGED:
         changed = change(client, made, patch)
         assert (patch, changed.status_code, changed.json()) == (patch, 200, {**made.json(), "labels": labels, "note": note})
-        assert change(client, made, {"labels": {"c": None, **before["labels"]}, "note": "n"}).content == made.content
+        assert change(client, made, {"labels": {"c": None, **before}, "note": "n"}).content == made.content
 
 
 def test_a_tag_differs_exactly_when_the_content_does(client: Client) -> None:

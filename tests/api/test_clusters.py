@@ -40,7 +40,8 @@ def test_an_irregular_axis_has_no_rate(client: Client) -> None:
 
 
 def test_pages_of_the_list_are_the_list(client: Client, catalogue: Catalogue) -> None:
-    items, cursor = [], ""
+    items: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         page = client.get("/v1/clusters?limit=5" + (f"&cursor={cursor}" if cursor else "")).json()
         items += [item["id"] for item in page["items"]]
