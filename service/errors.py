@@ -8,7 +8,7 @@
     ├── MethodNotAllowed       the resource exists and does not know the method
     ├── NotAcceptable          no representation that the caller accepts
     ├── Forbidden              host-not-allowed, origin-not-allowed, read-only, scope-missing
-    ├── Conflict               conflict
+    ├── Conflict               conflict, precondition-failed, precondition-required
     ├── OverLimit              body-too-large, too-many-rows
     ├── Unavailable            overloaded, database-unavailable, deadline-exceeded
     └── Internal               a fault of ours that we noticed (a number that is not finite)

@@ -1,4 +1,4 @@
-"""The use cases of saved analyses: keep a question with its answer, read it back, list what is kept.
+"""The use cases of saved analyses: keep a question with its answer, read it back, list what is kept, change, delete.
 
 An analysis is identified by what it asks: the same question to the same engine about the same numbers is the same analysis.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ import orjson
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
 from ..errors import NotFound, refuse
-from ..schemas.analyses import SavedQuestion
+from ..schemas.analyses import MOST_LABELS, AnalysisChange, SavedQuestion
 from ..storage import Analysis, AnalysisStore
 from ..storage.analyses import SPACE
 from . import canonical
@@ -57,8 +57,11 @@ def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], i
 
 
 def save(analysis: Analysis, store: AnalysisStore) -> Kept:
-    """Keep a prepared analysis; one that is kept already gains the labels that it lacks. Committed when this returns."""
-    return Kept(*store.add(analysis))
+    """Keep a prepared analysis; one that is kept already gains the labels that it lacks. Committed when this returns.
+
+    Raises `InvalidInput` where it would have too many.
+    """
+    return Kept(*store.add(analysis, most_labels=MOST_LABELS))
 
 
 def read(name: str, store: AnalysisStore) -> Analysis:
@@ -73,6 +76,28 @@ def answers(names: Sequence[str], store: AnalysisStore) -> dict[str, str]:
         with suppress(NotFound):
             found[name] = store.get(name).answer
     return found
+
+
+Guard = Callable[[bytes], None]
+"""Refuses, by raising, to have an analysis changed whose envelope is not the one that the caller means."""
+
+
+def change(name: str, wanted: AnalysisChange, store: AnalysisStore, guard: Guard) -> Analysis:
+    """Change labels and note of the analysis of an id, unless `guard` refuses it as it stands. Committed when this returns.
+
+    Raises `NotFound`, and `InvalidInput` where it would have too many labels.
+    """
+
+    def revise(stored: Analysis) -> Analysis:
+        guard(envelope(stored))
+        return _changed(stored, wanted)
+
+    return store.change(name, revise)
+
+
+def remove(name: str, store: AnalysisStore, guard: Guard) -> None:
+    """Delete the analysis of an id, unless `guard` refuses it as it stands. Committed when this returns. Raises `NotFound`."""
+    store.remove(name, lambda stored: guard(envelope(stored)))
 
 
 def summary(analysis: Analysis) -> dict[str, Any]:
@@ -107,6 +132,16 @@ def envelope(analysis: Analysis) -> bytes:
         "result": orjson.loads(analysis.answer)["result"],
     }
     return canonical.text(about)
+
+
+def _changed(stored: Analysis, wanted: AnalysisChange) -> Analysis:
+    if "labels" in wanted.model_fields_set:
+        merged = {} if wanted.labels is None else {**stored.labels, **wanted.labels}
+        labels = {key: value for key, value in merged.items() if value is not None}
+        if len(labels) > max(MOST_LABELS, len(stored.labels)):
+            raise refuse("/labels", "out-of-range", f"An analysis has at most {MOST_LABELS} labels, those that stay included.")
+        stored = replace(stored, labels=labels)
+    return replace(stored, note=wanted.note) if "note" in wanted.model_fields_set else stored
 
 
 def _moment(us: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,6 +10,7 @@ from starlette.responses import Response
 
 from ..errors import Internal, InvalidInput, NotFound
 from .accepting import JSON
+from .conditions import is_known, tag
 
 if TYPE_CHECKING:  # the command line writes the same text without the web around it
     from .call import Call
@@ -31,6 +31,11 @@ def answer(body: bytes, *, status: int = 200, headers: Mapping[str, str] | None 
     return Response(body, status_code=status, headers=headers, media_type=JSON)
 
 
+def tagged(body: bytes, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A single resource that was just made or changed, with its strong `ETag`."""
+    return answer(body, status=status, headers={"etag": tag(body), **(headers or {})})
+
+
 def listing(items: list[dict[str, Any]], *, next_cursor: str | None, limit: int) -> Response:
     """One page of a list."""
     return answer(written({"items": items, "next_cursor": next_cursor, "limit": limit}))
@@ -38,11 +43,10 @@ def listing(items: list[dict[str, Any]], *, next_cursor: str | None, limit: int)
 
 def resource(call: Call, body: bytes, media_type: str = JSON) -> Response:
     """A single resource with its strong `ETag`, or 304 for a caller that has this very content (`If-None-Match`)."""
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    asked = call.headers.get("if-none-match")
-    if asked is not None and (asked.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in asked.split(",")}):
-        return Response(status_code=304, headers={"etag": tag})
-    return Response(body, headers={"etag": tag}, media_type=media_type)
+    headers = {"etag": tag(body)}
+    if is_known(call.headers, headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type=media_type)
 
 
 def found(find: Callable[[], T]) -> T:

@@ -32,7 +32,7 @@ _DESCRIPTION: Final = (
 _TAGS: Final = [
     {"name": "rooflines", "description": "Ask what binds an operation. Nothing is stored."},
     {"name": "analyses", "description": "Keep a question with its answer, and find it again."},
-    {"name": "catalogue", "description": "The chips and the ops that can be asked about."},
+    {"name": "catalogue", "description": "The chips, the systems and the ops that can be asked about."},
     {"name": "operations", "description": "Versions, limits, kinds of problems, health."},
 ]
 _ALWAYS: Final = (400, 403, 406, 422, 500)
@@ -58,7 +58,9 @@ class Contract:
         )
         for route in self._routes:
             for method in route.methods:
-                _refer_to_problems(document["paths"][route.path_format][method.lower()]["responses"], route)
+                operation = document["paths"][route.path_format][method.lower()]
+                _refer_to_problems(operation["responses"], route)
+                _offer_no_null(operation.get("parameters", []))
         document["components"] = {
             "schemas": self._schemas(),
             "responses": {f"Problem{status}": _problem_response(status) for status in self._statuses()},
@@ -104,6 +106,15 @@ def _refer_to_problems(responses: dict[str, Any], route: StrictRoute) -> None:
     for status in sorted(_refusals(route)):
         responses.pop(str(status), None)
         responses[str(status)] = {"$ref": f"#/components/responses/Problem{status}"}
+
+
+def _offer_no_null(parameters: list[dict[str, Any]]) -> None:
+    """A parameter that is left out is None in its model; a query cannot spell that."""
+    for parameter in parameters:
+        schema = parameter["schema"]
+        if {"type": "null"} in schema.get("anyOf", ()):
+            (kind,) = (each for each in schema.pop("anyOf") if each != {"type": "null"})
+            parameter["schema"] = {**kind, **schema}
 
 
 def _problem_response(status: int) -> dict[str, Any]:

@@ -158,6 +158,85 @@ class RevisionList(Page):
     items: list[ChipRevision]
 
 
+Topology = Literal["ring", "switch", "fully_connected", "mesh"]
+
+
+class AxisNumbers(BaseModel):
+    """One level of the wiring, in SI. What is unknown is absent."""
+
+    name: str
+    topology: Topology = Field(description="`mesh` is irregular: no single rate describes it.")
+    network: str
+    size: int | None = Field(default=None, description="Chips, or domains, that it joins at most.")
+    bandwidth_per_direction_bytes_per_s: float | None = Field(
+        default=None,
+        description="One way: of one link on a `ring`, of all that a chip sends on a `switch`, of one pair on `fully_connected`.",
+    )
+    latency_s: float | None = None
+    in_network_reduction: bool | None = Field(default=None, description="Whether the network itself can add what the chips send.")
+    note: str | None = None
+
+
+class ClusterSummary(BaseModel):
+    """A system in a list."""
+
+    id: str
+    ref: str = Field(description="The id pinned to its revision.")
+    digest: str = Field(description="Of all values that the revision states.")
+    name: str
+    chip: str = Field(description="Id of the chip that it is made of.")
+    chips: int = Field(description="How many of them.")
+    axes: list[AxisNumbers] = Field(description="Innermost first.")
+    confidence: Literal["high", "medium", "low"]
+
+
+class ClusterRevision(ClusterSummary):
+    """A revision of a system in a list."""
+
+    revision: int
+    reason: str
+
+
+class ClusterAxis(BaseModel):
+    """One level of the wiring. A value is `{value, unit, sources, confidence, …}` in SI."""
+
+    name: str
+    topology: Topology
+    network: str
+    size: dict[str, Any] | None = None
+    bandwidth_per_direction_bytes_per_s: dict[str, Any] | None = None
+    latency_s: dict[str, Any] | None = None
+    in_network_reduction: dict[str, Any] | None = None
+    note: str | None = None
+
+
+class ClusterDocument(BaseModel):
+    """All that is known of a system. A value is `{value, unit, sources, confidence, …}` in SI, at the place where the system has it."""
+
+    id: str
+    ref: str
+    digest: str
+    revision: int
+    reason: str
+    confidence: Literal["high", "medium", "low"]
+    name: str
+    chip: str
+    chips: dict[str, Any]
+    axes: list[ClusterAxis]
+
+
+class ClusterList(Page):
+    """Systems, sorted by id."""
+
+    items: list[ClusterSummary]
+
+
+class ClusterRevisionList(Page):
+    """Revisions of a system, oldest first."""
+
+    items: list[ClusterRevision]
+
+
 class OpDocument(BaseModel):
     """A kind of op."""
 

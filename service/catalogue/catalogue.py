@@ -102,6 +102,10 @@ class Catalogue:
         """The system of an id, or of an id pinned to a revision; `pointer` is where the request names it."""
         return self._clusters.get(ref, pointer)
 
+    def cluster_revisions(self, name: str, pointer: str = "/path/id") -> tuple[Cluster, ...]:
+        """Every revision of a system, oldest first."""
+        return self._clusters.revisions(name, pointer)
+
     @property
     def nics(self) -> tuple[Record[NicFile], ...]:
         return self._nics.newest

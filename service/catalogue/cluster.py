@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .cluster_file import ClusterFile
+from .cluster_file import Axis, ClusterFile
+from .document import members
+from .quantity import Sourced
 from .record import Record
 
 
@@ -22,7 +24,7 @@ class Cluster(Record[ClusterFile]):
         return int(self.file.chips.si)
 
     def summary(self) -> dict[str, Any]:
-        """The system in a list of systems."""
+        """The system in a list of systems: what it is, and the numbers of its axes in SI, innermost first."""
         return {
             "id": self.id,
             "ref": self.ref,
@@ -30,6 +32,11 @@ class Cluster(Record[ClusterFile]):
             "name": self.name,
             "chip": self.chip,
             "chips": self.chips,
-            "axes": [{"name": axis.name, "topology": axis.topology} for axis in self.file.axes],
+            "axes": [_numbers(axis) for axis in self.file.axes],
             "confidence": self.confidence,
         }
+
+
+def _numbers(axis: Axis) -> dict[str, Any]:
+    """An axis as plain values, named as in the document of the system; what is unknown is absent."""
+    return {name: value.si if isinstance(value, Sourced) else value for name, value in members(axis)}

@@ -10,6 +10,8 @@ from rich.console import RenderableType
 from ..api.answers import found, listing, written
 from ..api.pages import MAX_LIMIT
 from ..catalogue import load
+from ..schemas.chips import ChipFilters
+from ..schemas.reading import validate
 from .blocks import paragraph, table
 from .chip_page import page
 from .output import put_json, put_text
@@ -21,9 +23,10 @@ CLASSES: Final = ("bf16", "fp8", "int8")
 """Arithmetic classes whose peaks the list shows."""
 
 
-def show_all(*, is_json: bool) -> None:
-    """Every chip, in one page."""
-    chips = [chip.summary() for chip in load().chips]
+def show_all(filters: Mapping[str, object], *, is_json: bool) -> None:
+    """Every chip that passes the filters, named as in the API, in one page. Raises InvalidInput for what no chip can be."""
+    asked = validate(ChipFilters, filters, "/query")
+    chips = [chip.summary() for chip in asked.selection().of(load().chips)]
     if is_json:
         put_json(bytes(listing(chips, next_cursor=None, limit=MAX_LIMIT).body))
     else:
@@ -41,6 +44,9 @@ def show(ref: str, *, is_json: bool) -> None:
 
 
 def _all(chips: Sequence[Document]) -> Iterator[RenderableType]:
+    if not chips:
+        yield paragraph("No chip of the catalogue is all of this.")
+        return
     yield table(["chip", "memory", "bandwidth", *CLASSES, "ridge bf16"], [_line(chip) for chip in chips])
     yield paragraph(
         "Peaks are dense, of the matrix unit, in FLOP/s; the ridge in FLOP/B. `roofline chips ID` shows all values and sources."

@@ -120,16 +120,43 @@ def evaluate(
 def chips(
     chip: Annotated[str | None, typer.Argument(metavar="[ID]", help="An id, or id@revision.")] = None,
     *,
+    vendor: Annotated[str | None, typer.Option("--vendor", metavar="NAME", help="Only those of this vendor.")] = None,
+    kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="Only those of this kind: gpu, tpu, npu, cpu.")] = None,
+    dtype: Annotated[str | None, typer.Option("--dtype", metavar="FORMAT", help="Only those with a peak for this number format.")] = None,
+    year: Annotated[int | None, typer.Option("--year", metavar="YEAR", help="Only those launched in this year.")] = None,
+    text: Annotated[
+        str | None, typer.Option("--text", metavar="WORDS", help="Only those with these words in id, name or architecture.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
     """List the chips, or show all that is known of one, with sources.
 
     On a terminal a table, elsewhere the JSON of GET /v1/chips.
     """
+    given = {"vendor": vendor, "kind": kind, "dtype": dtype, "year": year, "text": text}
+    filters = {name: value for name, value in given.items() if value is not None}
+    if chip is not None and filters:
+        raise typer.BadParameter("It narrows the list, and an id asks for one chip", param_hint=f"'--{next(iter(filters))}'")
     with explained(json):
         from .chips import show, show_all
 
-        show_all(is_json=is_json(json)) if chip is None else show(chip, is_json=is_json(json))
+        show_all(filters, is_json=is_json(json)) if chip is None else show(chip, is_json=is_json(json))
+
+
+@app.command()
+def clusters(
+    cluster: Annotated[str | None, typer.Argument(metavar="[ID]", help="An id, or id@revision.")] = None,
+    *,
+    json: JsonFlag = False,
+) -> None:
+    """List the systems, chips wired together, or show one with sources.
+
+    On a terminal a table, elsewhere the JSON of GET /v1/clusters.
+    """
+    with explained(json):
+        from .clusters import show, show_all
+
+        show_all(is_json=is_json(json)) if cluster is None else show(cluster, is_json=is_json(json))
 
 
 @app.command()

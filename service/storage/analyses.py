@@ -1,21 +1,22 @@
-"""The store of analyses: add, get, page. A row never leaves it; what comes out are values of ours."""
+"""The store of analyses: add, get, page, change, remove. A row never leaves it; what comes out are values of ours."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, select, update
+from sqlalchemy import Connection, Table, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ..errors import NotFound, Unavailable
+from ..errors import NotFound, Unavailable, refuse
 from .database import ATTEMPTS, Database
 from .faults import BUSY
 from .lists import AnalysisList, is_storable
 from .tables import ANALYSES, LABELS
 
 SPACE = "default"
+UNKNOWN = "No analysis has this id."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,20 +66,46 @@ class AnalysisStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, analysis: Analysis) -> tuple[Analysis, bool]:
+    def add(self, analysis: Analysis, *, most_labels: int | None = None) -> tuple[Analysis, bool]:
         """Keeps the analysis: (what is now stored, whether this call stored it), committed.
 
         Where the id is known the stored one stays as it is and gains only labels whose keys it lacks; its version
-        then rises by one. Holds under races of threads, processes and machines. Raises: Unavailable.
+        then rises by one. Holds under races of threads, processes and machines.
+        Raises: InvalidInput where it would then have more than `most_labels`; Unavailable.
         """
-        return self._database.write(lambda connection: _add(connection, analysis))
+        return self._database.write(lambda connection: _add(connection, analysis, most_labels))
 
     def get(self, id: str, space: str = SPACE) -> Analysis:  # noqa: A002 - the field's own name
         """The analysis of this id. Raises: NotFound, Unavailable."""
         found = self._database.read(lambda connection: _stored(connection, id, space)) if is_storable(id + space) else None
         if found is None:
-            raise NotFound("No analysis has this id.")
+            raise NotFound(UNKNOWN)
         return found
+
+    def change(self, id: str, revise: Callable[[Analysis], Analysis], space: str = SPACE) -> Analysis:  # noqa: A002 - as in get
+        """Gives the analysis of this id the labels and the note that `revise` makes of it: what is now stored, committed.
+
+        Its version rises by one if anything is different. Nobody else changes it between the moment that `revise` sees and
+        the commit, so what `revise` raises leaves everything as it was. Raises: NotFound, Unavailable, and what `revise` does.
+        """
+
+        def work(connection: Connection) -> Analysis:
+            stored = _locked(connection, id, space)
+            return _replace(connection, stored, revise(stored))
+
+        return self._database.write(work)
+
+    def remove(self, id: str, allow: Callable[[Analysis], None], space: str = SPACE) -> None:  # noqa: A002 - as in get
+        """Deletes the analysis of this id with its labels, unless `allow` raises; committed.
+
+        Raises: NotFound, Unavailable, and what `allow` does.
+        """
+
+        def work(connection: Connection) -> None:
+            allow(_locked(connection, id, space))
+            connection.execute(delete(ANALYSES).where(ANALYSES.c.id == id))
+
+        self._database.write(work)
 
     def page(
         self,
@@ -111,7 +138,7 @@ class AnalysisStore:
         return self._database.read(read)
 
 
-def _add(connection: Connection, analysis: Analysis) -> tuple[Analysis, bool]:
+def _add(connection: Connection, analysis: Analysis, most_labels: int | None) -> tuple[Analysis, bool]:
     row = {column.name: getattr(analysis, column.name) for column in ANALYSES.columns}
     for _ in range(ATTEMPTS):
         if _insert_absent(connection, ANALYSES, [row]):
@@ -119,17 +146,29 @@ def _add(connection: Connection, analysis: Analysis) -> tuple[Analysis, bool]:
             return replace(analysis, labels=dict(sorted(analysis.labels.items()))), True
         stored = _stored(connection, analysis.id, analysis.space, lock=True)
         if stored is not None:
-            return _add_labels(connection, stored, analysis.labels), False
+            return _replace(connection, stored, _with_absent_labels(stored, analysis.labels, most_labels)), False
     raise Unavailable(BUSY)  # each time someone deleted it between the two statements
 
 
-def _add_labels(connection: Connection, stored: Analysis, labels: Mapping[str, str]) -> Analysis:
-    absent = {key: value for key, value in labels.items() if key not in stored.labels}
-    if not _insert_absent(connection, LABELS, _label_rows(stored, absent)):
+def _with_absent_labels(stored: Analysis, labels: Mapping[str, str], most: int | None) -> Analysis:
+    merged = {**labels, **stored.labels}
+    if most is not None and len(merged) > max(most, len(stored.labels)):
+        raise refuse("/labels", "out-of-range", f"An analysis has at most {most} labels, those that it has already included.")
+    return replace(stored, labels=merged)
+
+
+def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Analysis:
+    """Labels and note of `wanted` in the place of those of `stored`, whose row this transaction has locked."""
+    if (wanted.labels, wanted.note) == (stored.labels, stored.note):
         return stored
-    connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=stored.version + 1))
-    merged = dict(sorted({**stored.labels, **absent}.items()))
-    return replace(stored, version=stored.version + 1, labels=merged)
+    outdated = [key for key, value in stored.labels.items() if wanted.labels.get(key) != value]
+    fresh = {key: value for key, value in wanted.labels.items() if stored.labels.get(key) != value}
+    if outdated:
+        connection.execute(delete(LABELS).where(LABELS.c.analysis_id == stored.id, LABELS.c.key.in_(outdated)))
+    _insert_absent(connection, LABELS, _label_rows(stored, fresh))
+    version = stored.version + 1
+    connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=version, note=wanted.note))
+    return replace(stored, version=version, note=wanted.note, labels=dict(sorted(wanted.labels.items())))
 
 
 def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
@@ -150,6 +189,14 @@ def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool 
     query = select(ANALYSES).where(ANALYSES.c.id == analysis_id, ANALYSES.c.space == space)
     rows = connection.execute(query.with_for_update(key_share=True) if lock else query).all()
     return next(iter(_with_labels(connection, rows)), None)
+
+
+def _locked(connection: Connection, analysis_id: str, space: str) -> Analysis:
+    """The analysis, which nobody else changes or deletes until the transaction ends. Raises: NotFound."""
+    found = _stored(connection, analysis_id, space, lock=True) if is_storable(analysis_id + space) else None
+    if found is None:
+        raise NotFound(UNKNOWN)
+    return found
 
 
 def _with_labels(connection: Connection, rows: Sequence[Any]) -> tuple[Analysis, ...]:

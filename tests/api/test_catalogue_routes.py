@@ -9,6 +9,15 @@ from service.engine.ops import OPS
 
 from .conftest import Client
 
+PAGED = [
+    "/v1/chips",
+    "/v1/chips/nvidia-h100-sxm/revisions",
+    "/v1/clusters",
+    "/v1/clusters/hgx-h100-8/revisions",
+    "/v1/ops",
+    "/v1/analyses",
+]
+
 
 @pytest.mark.parametrize("limit", [1, 7, 50, 200])
 def test_the_pages_of_a_list_are_the_list(client: Client, catalogue: Catalogue, limit: int) -> None:
@@ -30,7 +39,7 @@ def test_a_list_has_50_items_unless_asked_otherwise(client: Client) -> None:
     assert client.get("/v1/chips").json()["limit"] == 50
 
 
-@pytest.mark.parametrize("path", ["/v1/chips", "/v1/ops", "/v1/chips/nvidia-h100-sxm/revisions", "/v1/analyses"])
+@pytest.mark.parametrize("path", PAGED)
 @pytest.mark.parametrize(
     ("query", "pointer", "code"),
     [
@@ -82,14 +91,26 @@ def test_a_name_in_the_path_is_met_with_suggestions(client: Client) -> None:
     assert "nvidia-h100-sxm" in answer.json()["suggestions"]
 
 
-@pytest.mark.parametrize("path", ["/v1/chips/nvidia-h100-sxm", "/v1/ops/matmul", "/v1/meta", "/problems/missing", "/openapi.yaml", "/docs"])
+SINGLE = [
+    "/v1/chips/nvidia-h100-sxm",
+    "/v1/clusters/hgx-h100-8",
+    "/v1/ops/matmul",
+    "/v1/meta",
+    "/problems/missing",
+    "/openapi.yaml",
+    "/docs",
+]
+
+
+@pytest.mark.parametrize("path", SINGLE)
 def test_a_resource_that_the_caller_has_is_not_sent_again(client: Client, path: str) -> None:
     first = client.get(path)
     tag = first.headers["etag"]
     assert tag.startswith('"')
     for condition in (tag, f'"other", {tag}', f"W/{tag}", "*"):
-        again = client.get(path, headers={"if-none-match": condition})
-        assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+        for method in ("GET", "HEAD"):
+            again = client.request(method, path, headers={"if-none-match": condition})
+            assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
     assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
     assert client.get(path).headers["etag"] == tag
 

@@ -70,6 +70,9 @@ def test_every_operation_names_itself_and_the_ways_it_refuses(contract: dict[str
         expected |= {"404"} if "{" in path else set()
         expected |= {"413", "415", "503"} if "requestBody" in operation else set()
         expected |= {"503"} if path.startswith("/v1/analyses") or path == "/readyz" else set()
+        headers = {parameter["name"]: parameter["required"] for parameter in operation.get("parameters", ()) if parameter["in"] == "header"}
+        expected |= {"412"} if "If-Match" in headers else set()
+        expected |= {"428"} if headers.get("If-Match") else set()
         assert {status for status in operation["responses"] if status >= "400"} == expected
         for status in expected:
             assert operation["responses"][status] == {"$ref": f"#/components/responses/Problem{status}"}
@@ -80,13 +83,28 @@ def test_members_that_are_not_answered_yet_are_not_in_it(contract: dict[str, Any
     assert not members & {"mesh", "sharding", "measured_s", "a_quantized_from", "plan", "collectives", "launch", "cache"}
 
 
+def test_every_single_resource_says_how_it_is_tagged(contract: dict[str, Any]) -> None:
+    for path, methods in contract["paths"].items():
+        tagged = [method for method, operation in methods.items() if "ETag" in operation["responses"].get("200", {}).get("headers", {})]
+        headers = {parameter["name"] for parameter in methods.get("get", {}).get("parameters", ()) if parameter["in"] == "header"}
+        is_single = path.endswith("}") or path == "/v1/meta"
+        assert ("get" in tagged, "If-None-Match" in headers, "304" in methods.get("get", {"responses": {}})["responses"]) == (
+            is_single,
+        ) * 3
+
+
+def test_no_query_parameter_offers_null(contract: dict[str, Any]) -> None:
+    for _, _, operation in operations(contract):
+        assert not [each["name"] for each in operation.get("parameters", ()) if each["in"] == "query" and "null" in str(each["schema"])]
+
+
 def test_examples_and_their_answers_are_what_their_schemas_say(client: Client, contract: dict[str, Any]) -> None:
-    count = 0
+    count, kept = 0, client.post("/v1/analyses", json={**QUESTIONS[2], "target": {"chip": "nvidia-h100-sxm"}}).json()["id"]
     for path, method, operation in operations(contract):
         for media in operation.get("requestBody", {}).get("content", {}).values():
             for example in media["examples"].values():
                 check(contract, media["schema"], example["value"])
-                answer = client.request(method.upper(), path, json=example["value"])
+                answer = client.request(method.upper(), path.format(id=kept), json=example["value"], headers={"if-match": "*"})
                 check(contract, operation["responses"][str(answer.status_code)]["content"]["application/json"]["schema"], answer.json())
                 count += 1
     assert count >= 8
@@ -98,6 +116,9 @@ def test_examples_and_their_answers_are_what_their_schemas_say(client: Client, c
         ("/v1/chips", "/v1/chips?limit=200"),
         ("/v1/chips/{ref}", "/v1/chips/nvidia-h100-sxm"),
         ("/v1/chips/{id}/revisions", "/v1/chips/nvidia-h100-sxm/revisions"),
+        ("/v1/clusters", "/v1/clusters?limit=200"),
+        ("/v1/clusters/{ref}", "/v1/clusters/hgx-h100-8"),
+        ("/v1/clusters/{id}/revisions", "/v1/clusters/tpu-v5p-pod/revisions"),
         ("/v1/ops", "/v1/ops"),
         ("/v1/ops/{kind}", "/v1/ops/matmul"),
         ("/v1/meta", "/v1/meta"),

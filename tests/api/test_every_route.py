@@ -14,11 +14,19 @@ from service.api.routing import StrictRoute
 
 from .conftest import Client
 
+CLUSTER = {"ref": "hgx-h100-8", "id": "hgx-h100-8"}
 NAMES = {"ref": "nvidia-h100-sxm", "id": "nvidia-h100-sxm", "kind": "matmul", "code": "unknown-chip", "analysis_id": "an_x"}
+
+
+def named(route: StrictRoute) -> str:
+    """The path of `route` with names that exist."""
+    return route.path_format.format_map({**NAMES, **(CLUSTER if "/clusters" in route.path_format else {})})
+
+
 ROUTES = [route for route in all_routes() if isinstance(route, StrictRoute)]
-PATHS = sorted({route.path_format.format_map(NAMES) for route in ROUTES})
-READABLE = sorted({route.path_format.format_map(NAMES) for route in ROUTES if "GET" in route.methods})
-WRITABLE = sorted({route.path_format.format_map(NAMES) for route in ROUTES if "POST" in route.methods})
+PATHS = sorted({named(route) for route in ROUTES})
+READABLE = sorted({named(route) for route in ROUTES if "GET" in route.methods})
+WRITABLE = sorted({(method, named(route)) for route in ROUTES for method in route.methods & {"POST", "PATCH"}})
 
 
 def problem(answer: httpx.Response, status: int, code: str) -> dict[str, object]:
@@ -55,7 +63,7 @@ def test_head_is_get_without_the_body(client: Client, path: str) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_options_and_405_tell_the_methods(client: Client, path: str) -> None:
-    allowed = {method for route in ROUTES if route.path_format.format_map(NAMES) == path for method in route.methods} | {"OPTIONS"}
+    allowed = {method for route in ROUTES if named(route) == path for method in route.methods} | {"OPTIONS"}
     allowed |= {"HEAD"} if "GET" in allowed else set()
     options = client.request("OPTIONS", path)
     assert (options.status_code, options.content, set(options.headers["allow"].split(", "))) == (204, b"", allowed)
@@ -80,9 +88,11 @@ def test_unknown_parameters_are_refused(client: Client, path: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", WRITABLE)
-def test_unknown_parameters_are_refused_before_the_body_is_read(client: Client, path: str) -> None:
-    assert list(faults(client.post(path, params={"zzz": "hostile"}, json={}), "unknown-parameter")) == [("/query/zzz", "unknown-parameter")]
+@pytest.mark.parametrize(("method", "path"), WRITABLE)
+def test_unknown_parameters_are_refused_before_the_body_is_read(client: Client, method: str, path: str) -> None:
+    assert list(faults(client.request(method, path, params={"zzz": "hostile"}, json={}), "unknown-parameter")) == [
+        ("/query/zzz", "unknown-parameter")
+    ]
 
 
 @pytest.mark.parametrize("path", READABLE)
@@ -105,7 +115,7 @@ def test_what_a_client_accepts_is_sent(client: Client, path: str, accept: str) -
     assert client.get(path, headers={"accept": accept}).status_code == client.get(path).status_code != 406
 
 
-@pytest.mark.parametrize("path", WRITABLE)
+@pytest.mark.parametrize(("method", "path"), WRITABLE)
 @pytest.mark.parametrize(
     "headers",
     [
@@ -117,14 +127,14 @@ def test_what_a_client_accepts_is_sent(client: Client, path: str, accept: str) -
         {"content-type": "application/json", "content-encoding": "gzip"},
     ],
 )
-def test_a_body_of_another_type_is_refused(client: Client, path: str, headers: dict[str, str]) -> None:
-    problem(client.post(path, content=b"{}", headers=headers), 415, "unsupported-media-type")
+def test_a_body_of_another_type_is_refused(client: Client, method: str, path: str, headers: dict[str, str]) -> None:
+    problem(client.request(method, path, content=b"{}", headers=headers), 415, "unsupported-media-type")
 
 
-@pytest.mark.parametrize("path", WRITABLE)
+@pytest.mark.parametrize(("method", "path"), WRITABLE)
 @pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8", 'Application/JSON;charset="UTF-8"'])
-def test_json_in_utf8_is_read(client: Client, path: str, content_type: str) -> None:
-    assert client.post(path, content=b"{}", headers={"content-type": content_type}).status_code == 422
+def test_json_in_utf8_is_read(client: Client, method: str, path: str, content_type: str) -> None:
+    assert client.request(method, path, content=b"[]", headers={"content-type": content_type}).status_code == 422
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/no/such/path"])

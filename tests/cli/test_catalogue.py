@@ -1,4 +1,4 @@
-"""`roofline chips` and `roofline ops`: the API's documents in a pipe, tables on a terminal."""
+"""`roofline chips`, `clusters` and `ops`: the API's documents in a pipe, tables on a terminal."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from .program import COMMAND, PATIENCE_S, ROOT, environment, on_terminal, plain,
     [
         (("chips",), "/v1/chips?limit=200"),
         (("chips", "google-tpu-v5e@1"), "/v1/chips/google-tpu-v5e@1"),
+        (("chips", "--vendor", "nvidia", "--kind", "gpu"), "/v1/chips?limit=200&vendor=nvidia&kind=gpu"),
+        (("chips", "--dtype", "nvfp4", "--year", "2024"), "/v1/chips?limit=200&dtype=nvfp4&year=2024"),
+        (("chips", "--text", "Hopper NVL", "--json"), "/v1/chips?limit=200&text=Hopper+NVL"),
+        (("clusters",), "/v1/clusters?limit=200"),
+        (("clusters", "hgx-h100-8@1"), "/v1/clusters/hgx-h100-8@1"),
         (("ops",), "/v1/ops?limit=200"),
         (("ops", "einsum"), "/v1/ops/einsum"),
         (("openapi",), "/openapi.yaml"),
@@ -31,13 +36,30 @@ def test_a_pipe_gets_the_bytes_of_the_api(arguments: tuple[str, ...], path: str,
     assert (ended.status, ended.output, ended.words) == (0, answer.content, "")
 
 
-@pytest.mark.parametrize(("arguments", "path"), [(("chips", "h100"), "/v1/chips/h100"), (("ops", "matmull"), "/v1/ops/matmull")])
-def test_an_unknown_name_is_refused_as_by_the_api(arguments: tuple[str, ...], path: str, api: httpx.Client) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "path", "code"),
+    [
+        (("chips", "h100"), "/v1/chips/h100", "not-found"),
+        (("clusters", "h100"), "/v1/clusters/h100", "not-found"),
+        (("ops", "matmull"), "/v1/ops/matmull", "not-found"),
+        (("chips", "--vendor", "nvida"), "/v1/chips?vendor=nvida", "out-of-range"),
+        (("chips", "--dtype", "bf17"), "/v1/chips?dtype=bf17", "unknown-dtype"),
+        (("chips", "--kind", "gpus"), "/v1/chips?kind=gpus", "out-of-range"),
+    ],
+)
+def test_an_unknown_name_is_refused_as_by_the_api(arguments: tuple[str, ...], path: str, code: str, api: httpx.Client) -> None:
     problem = api.get(path).json()
     del problem["request_id"]
     ended = roofline(*arguments)
     assert (ended.status, ended.output, json.loads(ended.words)) == (2, b"", problem)
-    assert (problem["code"], bool(problem["suggestions"])) == ("not-found", True)
+    suggestions = problem["suggestions"] if code == "not-found" else problem["errors"][0]["suggestions"]
+    assert (problem["code"], bool(suggestions)) == (code, True)
+
+
+def test_an_id_is_not_narrowed() -> None:
+    ended = roofline("chips", "nvidia-h100-sxm", "--year", "2022")
+    assert (ended.status, ended.output) == (2, b"")
+    assert ended.words.startswith("roofline: Invalid value for '--year'")
 
 
 def test_chips_are_a_table_on_a_terminal() -> None:
@@ -58,6 +80,33 @@ def test_a_chip_is_shown_with_every_source_and_every_other_figure() -> None:
         assert other["field"] in shown
     assert "  hbm.bandwidth_bytes_per_s                               819 GB/s" in shown
     assert "  matrix unit: bf16 240.5, int8 481.1, int4 962.1\n" in shown
+
+
+def test_narrowed_chips_are_a_shorter_table() -> None:
+    shown = plain(on_terminal("chips", "--vendor", "apple", "--text", "ULTRA"))
+    assert [line.split()[0] for line in shown.splitlines()[1:-2]] == ["apple-m1-ultra", "apple-m2-ultra", "apple-m3-ultra"]
+    assert plain(on_terminal("chips", "--vendor", "apple", "--dtype", "fp4")) == "  No chip of the catalogue is all of this.\n"
+
+
+def test_systems_are_a_table_on_a_terminal() -> None:
+    lines = plain(on_terminal("clusters")).splitlines()
+    first = [line.split()[0] for line in lines[1:] if not line.startswith("   ")]
+    assert first[: len(load().clusters)] == [cluster.id for cluster in load().clusters]
+    at = next(at for at, line in enumerate(lines) if line.startswith("  tpu-v5p-pod "))
+    assert " ".join(lines[at].split()) == "tpu-v5p-pod google-tpu-v5p 8,960 x 16 ring 90 GB/s"
+    assert lines[at + 3].strip() == "node switch 6.25 GB/s"
+
+
+def test_a_system_is_shown_with_its_axes_and_every_source() -> None:
+    shown = plain(on_terminal("clusters", "hgx-h100-8", columns=160))
+    document = load().cluster("hgx-h100-8").document()
+    rows = [" ".join(line.split()) for line in shown.splitlines()]
+    assert shown.startswith(f"hgx-h100-8@1  {document['name']}\n  8 × nvidia-h100-sxm; confidence high\n")
+    assert {"gpu switch 8 450 GB/s – NVLink4 + 4 NVSwitch3", "node switch – 50 GB/s – InfiniBand NDR 400 Gb/s"} <= set(rows)
+    assert "axes[node].bandwidth_per_direction_bytes_per_s 400 Gbit/s high 2" in rows
+    for axis in document["axes"]:
+        for source in axis["bandwidth_per_direction_bytes_per_s"]["sources"]:
+            assert source["title"] in shown
 
 
 def test_ops_are_a_table_on_a_terminal() -> None:

@@ -23,6 +23,7 @@ Commands:
   serve     Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
   evaluate  Answer one question, JSON as for POST /v1/evaluate.
   chips     List the chips, or show all that is known of one, with sources.
+  clusters  List the systems, chips wired together, or show one with sources.
   ops       List the ops, or describe one: fields, formulas, an example.
   migrate   Bring the schema of the database to this version.
   openapi   Print the OpenAPI document, as committed in openapi.yaml.
@@ -39,7 +40,8 @@ def test_help_says_what_there_is() -> None:
     [
         ("serve", ("--host", "--port", "--data", "--database-url", "--allow-unauthenticated", "ROOFLINE_DATABASE_URL")),
         ("evaluate", ("[FILE]", "--json", "POST /v1/evaluate")),
-        ("chips", ("[ID]", "--json", "id@revision")),
+        ("chips", ("[ID]", "--vendor", "--kind", "--dtype", "--year", "--text", "--json", "id@revision")),
+        ("clusters", ("[ID]", "--json", "id@revision")),
         ("ops", ("[KIND]", "--json")),
         ("migrate", ("--data", "--database-url")),
         ("openapi", ("openapi.yaml",)),

@@ -26,7 +26,7 @@ from .replies import renewed
 
 @dataclass(frozen=True)
 class Request:
-    """`{name}` in the target stands for the member `name` of the reply before."""
+    """`{name}` in the target stands for the member `name` of the last reply that has one."""
 
     method: str
     target: str
@@ -84,6 +84,6 @@ def conversation(page: str) -> Iterator[Turn]:
             target = re.sub(r"\{(\w+)\}", lambda found: members[found[1]], request.target)  # noqa: B023 - used at once
             answer = client.request(request.method, target, headers=request.headers, content=request.body)
             if reply.language == "json" and isinstance(document := json.loads(answer.text), dict):
-                members = document
+                members |= document
             assert answer.status_code == int(reply.words or 200), f"{request.target} is answered by {answer.status_code}: {answer.text}"
             yield Turn(reply, renewed(reply.text, answer.text, reply.language))

@@ -1,4 +1,4 @@
-"""Saved analyses: a question kept with its answer, and found again."""
+"""Saved analyses: a question kept with its answer, found again, labelled, deleted."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from starlette.responses import Response
 from ...analysis import evaluate, history
 from ...engine.ops import OPS
 from ...errors import near
-from ...schemas.analyses import SavedQuestion
-from ..answers import answer, listing, resource
+from ...schemas.analyses import AnalysisChange, SavedQuestion
+from ..answers import listing, resource, tagged
 from ..call import Call
+from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
 from ..pages import PageQuery
 from ..results import AnalysisDocument, AnalysisList
 from .evaluate import EXAMPLES
@@ -23,11 +24,21 @@ from .router import router
 routes = router("analyses")
 
 NEEDS_DATABASE: Final[dict[int | str, dict[str, Any]]] = {503: {}}
+CHANGES: Final = {
+    "label": {"summary": "One label set, the others left; a new note", "value": {"labels": {"team": "serving"}, "note": "checked"}}
+}
 KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
-    200: {"description": "The same question was kept before; it has gained the labels that it lacked.", "model": AnalysisDocument},
+    200: {
+        **TAGGED[200],
+        "description": "The same question was kept before; it has gained the labels that it lacked.",
+        "model": AnalysisDocument,
+    },
+    201: TAGGED[200],
 }
+CHANGED: Final[dict[int | str, dict[str, Any]]] = {**NEEDS_DATABASE, 200: TAGGED[200], 412: {}, 428: {}}
 SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
+ChangeBody = Annotated[AnalysisChange, Body(openapi_examples=CHANGES)]
 
 
 def _kind(name: str) -> str:
@@ -54,20 +65,38 @@ async def post_analysis(call: Call, question: SavedBody) -> Response:
     analysis = await service.pools.compute(evaluate.rows(question), lambda: history.prepare(question, service.catalogue))
     kept = await service.pools.database(lambda: history.save(analysis, service.analyses))
     headers = {"location": f"/v1/analyses/{kept.analysis.id}"}
-    return answer(kept.text, status=201 if kept.is_new else 200, headers=headers)
+    return tagged(kept.text, status=201 if kept.is_new else 200, headers=headers)
 
 
 @routes.get("/v1/analyses", response_model=AnalysisList, responses=NEEDS_DATABASE)
 async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) -> Response:
     """The analyses that pass every filter, newest first unless `order_by` says otherwise."""
     service = call.service
+    if asked.chip is not None:
+        service.catalogue.chip(asked.chip, "/query/chip")
     page = await service.pools.database(lambda: service.analyses.page(**asked.model_dump()))
     return listing([history.summary(each) for each in page.items], next_cursor=page.next_cursor, limit=asked.limit)
 
 
-@routes.get("/v1/analyses/{id}", response_model=AnalysisDocument, responses=NEEDS_DATABASE)
+@routes.get("/v1/analyses/{id}", response_model=AnalysisDocument, responses={**NEEDS_DATABASE, **TAGGED}, openapi_extra=IF_NONE_MATCH)
 async def get_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
     """One analysis: question and answer as they were kept, byte for byte."""
     service = call.service
     analysis = await service.pools.database(lambda: history.read(id, service.analyses))
     return resource(call, history.envelope(analysis))
+
+
+@routes.patch("/v1/analyses/{id}", response_model=AnalysisDocument, responses=CHANGED, openapi_extra=IF_MATCH_REQUIRED)
+async def patch_analysis(call: Call, id: str, change: ChangeBody) -> Response:  # noqa: A002 - the path's own name
+    """Changes labels and note of an analysis, nothing else of it. The body is a JSON merge patch of the two."""
+    service, condition = call.service, required_if_match(call)
+    analysis = await service.pools.database(lambda: history.change(id, change, service.analyses, condition.check))
+    return tagged(history.envelope(analysis))
+
+
+@routes.delete("/v1/analyses/{id}", status_code=204, responses={**NEEDS_DATABASE, 412: {}}, openapi_extra=IF_MATCH)
+async def delete_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
+    """Deletes an analysis. The same question kept later makes it anew."""
+    service, condition = call.service, if_match(call)
+    await service.pools.database(lambda: history.remove(id, service.analyses, condition.check))
+    return Response(status_code=204)

@@ -18,6 +18,7 @@ from ..answers import resource, written
 from ..bodies import MAX_BODY_BYTES
 from ..call import Call
 from ..codes import CODES
+from ..conditions import IF_NONE_MATCH, TAGGED
 from ..documents import Meta
 from ..pages import MAX_LIMIT
 from .problems import described
@@ -37,7 +38,7 @@ LIMITS: Final = {
 }
 
 
-@routes.get("/v1/meta", response_model=Meta)
+@routes.get("/v1/meta", response_model=Meta, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
 async def get_meta(call: Call) -> Response:
     """Versions, limits, number formats and all kinds of problems."""
     document = {

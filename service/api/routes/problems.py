@@ -10,13 +10,14 @@ from ...errors import NotFound, near
 from ..answers import resource, written
 from ..call import Call
 from ..codes import CODES, Code
+from ..conditions import IF_NONE_MATCH, TAGGED
 from ..documents import ProblemKind
 from .router import router
 
 routes = router("operations")
 
 
-@routes.get("/problems/{code}", response_model=ProblemKind)
+@routes.get("/problems/{code}", response_model=ProblemKind, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
 async def get_problem(call: Call, code: str) -> Response:
     """A kind of problem: its status, its title, and what it means."""
     if code not in CODES:

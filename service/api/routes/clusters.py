@@ -1,0 +1,40 @@
+"""The systems of the catalogue: chips of one kind wired together, axis by axis."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query
+from starlette.responses import Response
+
+from ..answers import found, listing, resource, written
+from ..call import Call
+from ..conditions import IF_NONE_MATCH, TAGGED
+from ..documents import ClusterDocument, ClusterList, ClusterRevisionList
+from ..pages import PageQuery, page
+from .router import router
+
+routes = router("catalogue")
+
+
+@routes.get("/v1/clusters", response_model=ClusterList)
+async def list_clusters(call: Call, asked: Annotated[PageQuery, Query()]) -> Response:
+    """The newest revision of every system, sorted by id, with the numbers of its axes."""
+    clusters, next_cursor = page("clusters", call.service.catalogue.clusters, lambda cluster: cluster.id, asked)
+    return listing([cluster.summary() for cluster in clusters], next_cursor=next_cursor, limit=asked.limit)
+
+
+@routes.get("/v1/clusters/{ref}", response_model=ClusterDocument, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
+async def get_cluster(call: Call, ref: str) -> Response:
+    """One system by `id`, or one revision of it by `id@revision`: every value with unit, source and confidence."""
+    cluster = found(lambda: call.service.catalogue.cluster(ref, "/path/ref"))
+    return resource(call, written(cluster.document()))
+
+
+@routes.get("/v1/clusters/{id}/revisions", response_model=ClusterRevisionList)
+async def list_cluster_revisions(call: Call, id: str, asked: Annotated[PageQuery, Query()]) -> Response:  # noqa: A002 - the path's own name
+    """Every revision of a system, oldest first, with the reason for it. A revision never changes."""
+    revisions = found(lambda: call.service.catalogue.cluster_revisions(id, "/path/id"))
+    clusters, next_cursor = page(f"revisions of cluster {id}", revisions, lambda cluster: f"{cluster.revision:09}", asked)
+    items = [{**cluster.summary(), "revision": cluster.revision, "reason": cluster.reason} for cluster in clusters]
+    return listing(items, next_cursor=next_cursor, limit=asked.limit)
