@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from . import analyses, chips, docs, evaluate, health, meta, openapi, ops, problems
+from . import analyses, chips, docs, evaluate, health, meta, metrics, openapi, ops, problems
 
 
 def all_routes() -> list[BaseRoute]:
-    modules = (evaluate, analyses, ops, chips, meta, problems, health, openapi, docs)
+    modules = (evaluate, analyses, ops, chips, meta, problems, health, metrics, openapi, docs)
     return [route for module in modules for route in module.routes.routes]
