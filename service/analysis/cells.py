@@ -6,7 +6,6 @@ what does not exist is marked as not present and written as null.
 
 from __future__ import annotations
 
-import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,13 +39,13 @@ class OneRow:
         if present is not None and not present.item():
             return None
         value: float = column.item()
-        if not math.isfinite(value):
+        if value - value != 0.0:  # infinity and NaN alone
             raise not_finite()
         return value
 
     def whole(self, column: Real, present: Flag | None = None) -> float | int | None:
         value = self.number(column, present)
-        return int(value) if value is not None and abs(value) <= EXACT else value
+        return int(value) if value is not None and -EXACT <= value <= EXACT else value
 
     def name(self, codes: Code, names: Names, present: Flag | None = None) -> str | None:
         return None if present is not None and not present.item() else names[codes.item()]

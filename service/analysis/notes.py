@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..engine.arrays import any_of
 from ..engine.ops.matmul import Matmul
 from ..engine.report import Report
 from .terms import Asked
@@ -31,7 +32,7 @@ def _sequences(asked: Asked) -> list[str]:
 
 def _unit(asked: Asked, report: Report) -> list[str]:
     placed = report.placement
-    if not report.flops.any():
+    if placed.peak is None and not any_of(report.flops > 0):
         return ["layers.compute and utilization are null: the op moves bytes and computes nothing."]
     if placed.peak is None:
         return ["layers.compute is null and counts 0: the chip in place states no vector peak, so only memory is judged."]
@@ -45,7 +46,7 @@ def _thresholds(asked: Asked, report: Report) -> list[str]:
     for each in report.thresholds:
         if each.variable == "batch":
             found.append("The threshold in batch is null: every pair brings its own matrices, so more pairs never raise the intensity.")
-        elif np.isnan(each.exact).any():
-            where = "" if np.isnan(each.exact).all() else " in the rows where it is null"
+        elif any_of(absent := np.isnan(each.exact)):
+            where = "" if absent.all() else " in the rows where it is null"
             found.append(f"The threshold in {each.variable} is null{where}: no value of it changes which of compute and hbm is longer.")
     return found

@@ -43,9 +43,9 @@ def ops(asked: Sequence[Document], result: Document) -> Iterator[RenderableType]
     lower, upper = totals["time"]["lower_s"], totals["time"]["upper_s"]
     yield paragraph(
         f"Between {quantity(lower, 's')} (all overlaps) and {quantity(upper, 's')} (nothing does), for "
-        f"{quantity(totals['flops'], 'FLOP')} and {quantity(totals['bytes_total'], 'B')}. "
-        f"{_share([each['bound'] for each in found], 'ops')}."
+        f"{quantity(totals['flops'], 'FLOP')} and {quantity(totals['bytes_total'], 'B')}."
     )
+    yield paragraph(f"{_share([each['bound'] for each in found], 'ops')}.")
     yield from _cut(
         ["op", "limited by", "count", "at least, each", "of the whole", "FLOP/B"],
         [
@@ -65,8 +65,8 @@ def ops(asked: Sequence[Document], result: Document) -> Iterator[RenderableType]
 
 
 def _share(bounds: Sequence[str], noun: str) -> str:
-    """How often each verdict was given."""
-    return f"Of {len(bounds):,} {noun} " + ", ".join(f"{count:,} limited by {bound}" for bound, count in Counter(bounds).most_common())
+    """How often each verdict was given, the most frequent first."""
+    return f"Limits of {len(bounds):,} {noun}: " + ", ".join(f"{bound} {count:,}" for bound, count in Counter(bounds).most_common())
 
 
 def _cut(columns: Sequence[str], lines: Sequence[Sequence[str]], count: int) -> Iterator[RenderableType]:

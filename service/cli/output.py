@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from ..errors import ServiceError
+from ..bootstrap import say
 
 if TYPE_CHECKING:  # loading it takes as long as an answer, and only a terminal needs it
     from rich.console import RenderableType
@@ -17,10 +17,6 @@ if TYPE_CHECKING:  # loading it takes as long as an answer, and only a terminal 
 REFUSED: Final = 2
 INTERRUPTED: Final = 130
 NOBODY_READS: Final = 141  # as of a program that SIGPIPE ended
-
-
-class CannotWrite(ServiceError):
-    """The output has nowhere to go."""
 
 
 def is_json(wanted: bool) -> bool:  # noqa: FBT001 - the flag as it was typed
@@ -42,11 +38,12 @@ def put(text: bytes) -> None:
         raise _unwritten(error) from None
 
 
-def _unwritten(error: OSError) -> BaseException:
+def _unwritten(error: OSError) -> SystemExit:
     """A reader that has seen enough (`| head`) is no problem, a full disk is one."""
     if error.errno == errno.EPIPE:
         return SystemExit(NOBODY_READS)
-    return CannotWrite(f"The output cannot be written: {error.strerror}.")
+    say(f"the output cannot be written: {error.strerror}")
+    return SystemExit(REFUSED)
 
 
 def put_text(parts: Iterable[RenderableType]) -> None:

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import re
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Final, NoReturn, cast
@@ -43,20 +43,21 @@ UrlOption = Annotated[
 ]
 
 
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - the flag as it was typed
+    if wanted:
+        typer.echo(f"roofline {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def about(
     *,
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=lambda wanted: wanted and _show_version())] = False,
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Show the version and exit.", callback=_show_version)] = False,
 ) -> None:
     """Rooflines: what limits an operation on an accelerator, by how much, and what would change that.
 
     Without a command, `serve` runs.
     """
-
-
-def _show_version() -> NoReturn:
-    typer.echo(f"roofline {__version__}")
-    raise typer.Exit
 
 
 @app.command()
@@ -109,9 +110,9 @@ def evaluate(
     roofline evaluate <<< '{"op": {"kind": "matmul", "m": 512, "k": 8192, "n": 28672, "dtype": "bf16"},
                             "target": {"chip": "nvidia-h100-sxm"}}'
     """
-    from .evaluate import evaluate as run
-
     with explained(json):
+        from .evaluate import evaluate as run
+
         run(file, is_json=is_json(json))
 
 
@@ -125,9 +126,9 @@ def chips(
 
     On a terminal a table, elsewhere the JSON of GET /v1/chips.
     """
-    from .chips import show, show_all
-
     with explained(json):
+        from .chips import show, show_all
+
         show_all(is_json=is_json(json)) if chip is None else show(chip, is_json=is_json(json))
 
 
@@ -141,9 +142,9 @@ def ops(
 
     On a terminal a table, elsewhere the JSON of GET /v1/ops.
     """
-    from .ops import show, show_all
-
     with explained(json):
+        from .ops import show, show_all
+
         show_all(is_json=is_json(json)) if kind is None else show(kind, is_json=is_json(json))
 
 
@@ -166,12 +167,13 @@ def openapi() -> None:
 
 # Typer exports only descendants of the root of all faults in what was typed.
 UsageError: Final = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
-ADDRESS: Final = re.compile(r"[\w+.-]+://\S*")
 
 
 def main() -> NoReturn:
     """The entry point of the program."""
-    sys.exit(run(sys.argv[1:]))
+    status = run(sys.argv[1:])
+    gc.freeze()  # the process ends, and looking through all that it has loaded for garbage would delay that
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -197,7 +199,9 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
 
 
 def _mistyped(error: typer.BadParameter) -> str:
-    """One line. What looks like an address may hold a password and is left out."""
-    message = ADDRESS.sub("…", " ".join(error.format_message().split()))
+    """One line. An address may hold a password, so what was typed is then not repeated."""
+    message = " ".join(error.format_message().split())
+    if "://" in message:
+        message = "An address stands where none is expected; --database-url takes that of a database"
     command = error.ctx.command_path if error.ctx is not None else "roofline"
     return f"{message.removesuffix('.')}; `{command} --help` says what can be typed."

@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .arrays import cut
+from .arrays import any_of, cut
 from .levers import variants
 from .machine import Machine
 from .report import Report, report
@@ -45,8 +45,8 @@ def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, over
 
 def too_large(found: Report) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
-    fine = (found.flops <= LARGEST_COUNT) & (found.bytes_total <= LARGEST_COUNT)
-    return None if np.logical_and.reduce(fine) else int(np.argmin(fine))
+    over = ~((found.flops <= LARGEST_COUNT) & (found.bytes_total <= LARGEST_COUNT))
+    return int(np.argmax(over)) if any_of(over) else None
 
 
 def stacked(terms: Sequence[Term]) -> Term:

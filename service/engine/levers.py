@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Code, Real, row
+from .arrays import Code, Real, any_of, row
 from .term import Term
 
 FACTORS: Mapping[str, float] = {
@@ -83,7 +83,7 @@ class Levers(NamedTuple):
 def variants(term: Term) -> Variants:
     """The levers and probes that apply to a term."""
     columns = term.columns()
-    has_batch = "batch" in columns and bool(np.maximum.reduce(columns["batch"]) > 1)
+    has_batch = "batch" in columns and any_of(columns["batch"] > 1)
     applies = {"b_bytes": "b" in term.factors, "m": "m" in columns, "batch": has_batch}
     return _built(
         tuple(change for change in FACTORS if applies.get(change, True)),

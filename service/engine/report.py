@@ -19,7 +19,7 @@ from .hbm import Traffic, scale_traffic, traffic
 from .levers import PROBE, Levers, Variants, levers, spread
 from .machine import Machine, Placement, place
 from .term import Term
-from .thresholds import Line, Roofs, Threshold, climbed, crossing, line
+from .thresholds import FAR, Line, Roofs, Threshold, climbed, crossing, line
 
 
 class Core(NamedTuple):
@@ -132,24 +132,27 @@ def _threshold(block: Block, name: str) -> Threshold:
     zero, probe = block.over.probe_rows(name)
     counts, total, roofs = block.found.flops, block.found.moved.total, block.roofs
     flops = line(row(counts, zero), row(counts, probe), PROBE)
+    moved = line(row(total, zero), row(total, probe), PROBE)
+    exact = None
     if any(each.has_scales for each in block.storages.values()):
-        exact = _climbed(block, name, flops)
-    else:
-        exact = crossing(flops, line(row(total, zero), row(total, probe), PROBE), roofs)
+        exact = _climbed(block, name, flops, moved)
+    if exact is None:
+        exact = crossing(flops, moved, roofs)
     return Threshold("hbm", block.term.asks(name), block.term.answer(name, exact), _approximate(block, name))
 
 
-def _climbed(block: Block, name: str, flops: Line) -> Real:
-    """The threshold of a term with scales, whose bytes the probe rows hold together with those of the elements."""
-    zero, probe = block.over.probe_rows(name)
-    total = block.found.moved.total
+def _climbed(block: Block, name: str, flops: Line, moved: Line) -> Real | None:
+    """The threshold in a dim along which there are more and more scales; None where their number does not depend on it."""
 
     def scales_at(value: Real) -> Real:
         return block.scales_at(name, value)
 
-    at_zero = row(total, zero) - scales_at(np.zeros(1))
-    at_probe = row(total, probe) - scales_at(np.full(1, PROBE))
-    return climbed(flops, line(at_zero, at_probe, PROBE), scales_at, block.roofs)
+    below = line(scales_at(np.zeros(1)), scales_at(np.full(1, FAR)), FAR)
+    if not below.slope.any():
+        return None
+    of_scales = line(below.base, scales_at(np.full(1, PROBE)), PROBE)
+    elements = Line(moved.base - of_scales.base, moved.slope - of_scales.slope)
+    return climbed(flops, elements, below, scales_at, block.roofs)
 
 
 def _approximate(block: Block, name: str) -> Real | None:

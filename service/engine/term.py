@@ -15,9 +15,9 @@ from functools import lru_cache, partial
 from typing import Any, ClassVar, Literal, Self, cast
 
 from .arrays import Real, column
-from .demand import Demand, Operand
+from .demand import Demand
 from .dtypes import DTYPES
-from .formats import Storage, resolve, scaled
+from .formats import Scale, Storage, resolve, scaled
 
 LARGEST_DIM = 2**53 - 1
 """Whole numbers above this are not exact in float64."""
@@ -106,14 +106,22 @@ class Term:
         """The arithmetic class of a resolved term."""
         return cast("str", self.__dict__["compute_dtype"])
 
-    def storages(self, demand: Demand) -> dict[str, Storage]:
+    def storages(self, demand: Demand) -> Mapping[str, Storage]:
         """How each operand of `demand` lies in memory; asks for a resolved term."""
-        return {each.name: self._storage(each) for each in demand.operands}
-
-    def _storage(self, operand: Operand) -> Storage:
-        held, name = self.__dict__, operand.name
-        own = self.fixed.get(name) or held.get(f"{name}_dtype") or held["dtype"]
-        return scaled(name, DTYPES[own], held.get(f"{name}_scale"), len(operand.shape) - operand.uncut)
+        held = self.__dict__
+        return _storages(
+            tuple(
+                [
+                    (
+                        each.name,
+                        self.fixed.get(each.name) or held.get(f"{each.name}_dtype") or held["dtype"],
+                        held.get(f"{each.name}_scale"),
+                    )
+                    for each in demand.operands
+                ]
+            ),
+            tuple([len(each.shape) - each.uncut for each in demand.operands]),
+        )
 
     def columns(self) -> dict[str, Real]:
         """The columns of the term by name."""
@@ -154,3 +162,9 @@ class Term:
 def _whole(kind: Hashable) -> tuple[str, ...]:
     """Names of the whole-number fields of an op."""
     return tuple(each.name for each in dataclasses.fields(cast("Any", kind)) if each.metadata["form"] == "whole")
+
+
+@lru_cache(maxsize=4096)
+def _storages(operands: tuple[tuple[str, str, Scale | None], ...], dims: tuple[int, ...]) -> Mapping[str, Storage]:
+    """The storage of each operand of (name, format, scales); `dims` is how many dims of each a block of scales cuts."""
+    return {name: scaled(name, DTYPES[dtype], scale, cut) for (name, dtype, scale), cut in zip(operands, dims, strict=True)}

@@ -76,13 +76,13 @@ def crossing(flops: Line, moved: Line, roofs: Roofs) -> Real:
     return np.where(meets, value, np.nan)
 
 
-def climbed(flops: Line, elements: Line, scales_at: Callable[[Real], Real], roofs: Roofs) -> Real:
+def climbed(flops: Line, elements: Line, below: Line, scales_at: Callable[[Real], Real], roofs: Roofs) -> Real:
     """`crossing` where bytes climb in stairs: the first v at which the time of the operations reaches that of the bytes.
 
-    `elements` are the bytes without scales, `scales_at` gives those of the scales at a v. The line on which the stairs stand
-    crosses too early; from there each round solves for the v that the stair reached so far asks for, until it is the right one.
+    `elements` are the bytes without scales, `scales_at` gives those of the scales at a v and `below` the line on which their
+    stairs stand. That line crosses too early; from there each round solves for the v that the stair reached so far asks for,
+    until it is the right one.
     """
-    below = line(scales_at(np.zeros(1)), scales_at(np.full(1, FAR)), FAR)
     floor = Line(elements.base + below.base, elements.slope + below.slope)
     value = crossing(flops, floor, roofs)
     if roofs.ridge is None:

@@ -199,7 +199,7 @@ def test_without_a_peak_there_is_no_threshold() -> None:
     roofs = Roofs(None, column(1.0), None)
     line = Line(column(0.0), column(1.0))
     assert np.isnan(crossing(line, line, roofs))
-    assert np.isnan(climbed(line, line, lambda value: value, roofs))
+    assert np.isnan(climbed(line, line, line, lambda value: value, roofs))
 
 
 def test_rows_on_different_stairs_settle_each_for_itself() -> None:
@@ -217,4 +217,4 @@ def test_a_threshold_beyond_all_dims_does_not_exist() -> None:
     roofs = Roofs(column(1.0), column(1.0), column(1.0))
     near = Line(column(2.0**40), column(1.0 - 2.0**-20))
     assert np.isnan(crossing(flat, near, roofs))
-    assert np.isnan(climbed(flat, near, lambda value: 0.0 * value, roofs))
+    assert np.isnan(climbed(flat, near, Line(column(0.0), column(0.0)), lambda value: 0.0 * value, roofs))

@@ -1,0 +1,155 @@
+"""What the engine costs: one question in microseconds, columns in rows per second.
+
+    one       an op with its levers and thresholds, from numbers to a report
+    core      six columns of a matmul over m, k, n: operations, bytes, both times, the least time, what binds
+    report    the whole report of the same rows: by operand, intensities, bounds, threshold, levers
+
+Columns are set against a NumPy loop in chunks of the same size that reads and writes as many columns of float64 and does one
+addition for each: the ratio of both in one round is what is held, since a busy machine slows both. Rounds alternate.
+
+    .venv/bin/python -m benchmarks.engine [--rounds 11] [--rows 1048576]
+
+Not as a script: its folder would then stand first on the path, and a module there has the name of one of the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from service.engine import batch
+from service.engine.arrays import Code, Real, column
+from service.engine.batch import CHUNK, in_chunks
+from service.engine.machine import Machine, place
+from service.engine.ops.matmul import Matmul
+from service.engine.report import core
+from service.engine.term import Term
+
+CHIP: Final = Machine({"bf16": column(1.97e14)}, {}, column(8.2e11))
+ONES: Final = 300
+"""Single questions in a round."""
+
+READ: Final = 3
+"""Columns that are read: m, k and n."""
+
+Core = tuple[Real, Real, Real, Real, Real, Code]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=11, help="rounds, at least 9 (default: %(default)s)")
+    parser.add_argument("--rows", type=int, default=2**20, help="rows of the core columns; the report has a quarter (default: %(default)s)")
+    asked = parser.parse_args()
+    if asked.rounds < 9 or asked.rows < CHUNK:
+        parser.error(f"at least 9 rounds and {CHUNK} rows make a measurement")
+    ones = rounds(asked.rounds, {name: partial(one, members) for name, members in QUESTIONS.items()}, time.process_time)
+    print("one question with its levers and thresholds, processor time")
+    for name, seconds in ones.items():
+        each = sorted(second / ONES * 1e6 for second in seconds)
+        print(f"    {name:36}best {each[0]:8.1f}   median {statistics.median(each):8.1f}   worst {each[-1]:8.1f} µs")
+    columns("core", six, asked.rows, asked.rounds)
+    columns("report", whole, asked.rows // 4, asked.rounds)
+
+
+QUESTIONS: Final[Mapping[str, dict[str, Any]]] = {
+    "matmul": {"m": 512, "k": 8192, "n": 28672},
+    "matmul of int8 weights in a batch": {"m": 512, "k": 8192, "n": 28672, "batch": 4, "b_dtype": "int8"},
+    "matmul of mxfp4 weights": {"m": 512, "k": 8192, "n": 28672, "b_dtype": "mxfp4"},
+}
+
+
+def term(members: Mapping[str, Any]) -> Term:
+    held: dict[str, Any] = {name: value if isinstance(value, str) else column(value) for name, value in members.items()}
+    return Matmul(**held, dtype="bf16").resolved()
+
+
+def one(members: Mapping[str, Any]) -> None:
+    for _ in range(ONES):
+        batch.evaluate(term(members), CHIP)
+
+
+def six(asked: Term) -> Core:
+    """Operations, bytes, both times, the least time and the longest paths of all rows."""
+
+    def of_chunk(part: Term, chip: Machine) -> Core:
+        demand = part.demand()
+        placed = place(chip, demand, part.arithmetic, is_asked=False)
+        found = core(demand, part.storages(demand), placed.peak, chip.memory, {})
+        return found.flops, found.moved.total, found.times.math, found.times.hbm, found.lower, found.longest
+
+    return in_chunks(asked, CHIP, of_chunk)
+
+
+def whole(asked: Term) -> Any:
+    return batch.evaluate(asked, CHIP)
+
+
+def columns(name: str, evaluate: Callable[[Term], Any], rows: int, count: int) -> None:
+    """Print the rates of a way to evaluate columns and of the loop beside it, and what a row takes of memory."""
+    draw = np.random.default_rng(7)
+    dims = [draw.integers(1, 2**15, rows).astype(np.float64) for _ in range(READ)]
+    asked = Matmul(m=dims[0], k=dims[1], n=dims[2], dtype="bf16").resolved()
+    written = [each for each in leaves(evaluate(asked)) if each.shape[-1] == rows]
+    out = [np.empty(rows) for each in written for _ in range(each.size // rows)]
+    held = sum(each.nbytes for each in written) / rows
+    found = rounds(count, {"ours": lambda: evaluate(asked), "loop": lambda: loop(dims, out)})
+    ratios = [loop_s / ours_s for ours_s, loop_s in zip(found["ours"], found["loop"], strict=True)]
+    print(f"{name}: {READ} columns read, {len(out)} written, {rows} rows")
+    for label, seconds in (("engine", found["ours"]), (f"loop over {READ} + {len(out)} columns", found["loop"])):
+        rates = sorted(rows / each / 1e6 for each in seconds)
+        print(f"    {label:36}best {rates[-1]:8.2f}   median {statistics.median(rates):8.2f}   worst {rates[0]:8.2f} M rows/s")
+    print(f"    {'engine / loop':36}best {max(ratios):8.2f}   median {statistics.median(ratios):8.2f}   worst {min(ratios):8.2f}")
+    print(f"    {'memory':36}{held:.0f} B a row in the result, {peak_bytes(lambda: evaluate(asked)) / rows:.0f} B a row at the peak")
+
+
+def loop(read: Sequence[Real], out: Sequence[Real]) -> None:
+    """Read and write columns in chunks, one addition for each number written."""
+    for start in range(0, read[0].size, CHUNK):
+        part = slice(start, start + CHUNK)
+        for at, column_ in enumerate(out):
+            np.add(read[at % len(read)][part], 1.0, out=column_[part])
+
+
+def leaves(found: Any) -> Iterator[Any]:
+    """All columns of a result."""
+    if isinstance(found, np.ndarray):
+        yield found
+    elif isinstance(found, Mapping):
+        for each in found.values():
+            yield from leaves(each)
+    elif isinstance(found, tuple):
+        for each in found:
+            yield from leaves(each)
+
+
+def rounds(count: int, works: Mapping[str, Callable[[], Any]], clock: Callable[[], float] = time.perf_counter) -> dict[str, list[float]]:
+    """Seconds of each piece of work, round after round, after one round to warm up."""
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    for at in range(count + 1):
+        for name, work in works.items():
+            began = clock()
+            work()
+            if at:
+                seconds[name].append(clock() - began)
+    return seconds
+
+
+def peak_bytes(work: Callable[[], Any]) -> int:
+    """The most memory that a piece of work holds at a time, above what was held before."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+if __name__ == "__main__":
+    main()
