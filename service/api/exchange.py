@@ -28,7 +28,7 @@ class Exchange:
         self.scope = scope
         self.request_id = request_id
         self.status = NO_ANSWER
-        self.code: str | None = None
+        self.refusal: dict[str, str] = {}
         self._receive = receive
         self._send = send
         self._bytes_in = self._bytes_out = 0

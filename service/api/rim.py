@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import secrets
+from asyncio import CancelledError
 from itertools import count
 from typing import Final
 
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..errors import Internal, ServiceError
+from ..errors import Internal, ServiceError, Unavailable
 from .bodies import Flood, refuse_flood
 from .codes import CODES
 from .doors import Door
@@ -48,6 +49,11 @@ class Rim:
             await self._app(exchange.scope, exchange.receive, exchange.send)
         except ClientDisconnect:
             return
+        except CancelledError:
+            # The server ends, and the time that it gives to requests under way is over.
+            if not exchange.has_begun:
+                await self._refuse(Unavailable("The service ends before it could answer.", code="stopping"), exchange)
+            raise
         except Exception as error:
             if exchange.has_begun:
                 self._watch.fails(exchange, error)
@@ -58,7 +64,7 @@ class Rim:
         if not isinstance(error, ServiceError) or CODES.get(error.code, CODES["internal"]).code == "internal":
             self._watch.fails(exchange, error)
             error = Internal("The service has failed; its log has this request under its id.")
-        exchange.code = error.code
+        exchange.refusal = {"code": error.code}
         refusal = response(error, exchange.request_id)
         if isinstance(error, Flood):
             await refuse_flood(refusal, exchange.receive, exchange.send)

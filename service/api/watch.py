@@ -33,10 +33,10 @@ class Watch:
             method=served.method,
             route=served.route,
             status=served.status,
-            code=exchange.code,
             duration_ms=round(served.seconds * 1e3, 3),
             bytes_in=served.bytes_in,
             bytes_out=served.bytes_out,
+            **exchange.refusal,
         )
 
     def fails(self, exchange: Exchange, error: Exception) -> None:
