@@ -64,14 +64,13 @@ class Worker:
 
 
 class Supervisor:
-    """Runs `settings.workers` processes that do `work`; `folder` has their counts."""
+    """Runs `settings.workers` processes that do `work`."""
 
-    def __init__(self, work: Callable[[Connection], None], settings: Settings, log: Log, folder: str) -> None:
+    def __init__(self, work: Callable[[Connection], None], settings: Settings, log: Log) -> None:
         self._work = work
         self._count = settings.workers
         self._patience_s = settings.stop_delay_s + settings.drain_s + SPARE_S
         self._log = log
-        self._folder = folder
         self._workers: list[Worker] = []
         self._told: signal.Signals | None = None
 
@@ -115,7 +114,7 @@ class Supervisor:
     def _bury(self, worker: Worker) -> None:
         self._log.warning("worker died", pid=worker.process.pid, status=worker.process.exitcode)
         worker.bury()
-        mark_process_dead(worker.process.pid, self._folder)  # type: ignore[no-untyped-call]
+        mark_process_dead(worker.process.pid)  # type: ignore[no-untyped-call]
 
     def _end(self) -> None:
         for worker in self._workers:

@@ -20,6 +20,7 @@ from .supervisor import Supervisor
 
 def run(settings: Settings, listener: socket.socket) -> None:
     """Answer callers of `listener` in `settings.workers` processes. Raises CatalogueError, Unavailable, before any is answered."""
+    from ..api.metrics import SHARED_FOLDER
     from ..catalogue import load
     from ..storage.migrate import ensure
     from .kinds import kind
@@ -32,13 +33,12 @@ def run(settings: Settings, listener: socket.socket) -> None:
         ensure(database)
         sentence = f"serving {address(listener)} with {settings.workers} workers, analyses in {kind(database)}"
     with TemporaryDirectory(prefix="roofline-counts-") as folder:
-        supervisor = Supervisor(partial(work, settings, listener, folder), settings, log, folder)
-        supervisor.run(listener, announce=lambda: say(sentence))
+        os.environ[SHARED_FOLDER] = folder  # as workers inherit it, it is there before they load what counts
+        Supervisor(partial(work, settings, listener), settings, log).run(listener, announce=lambda: say(sentence))
 
 
-def work(settings: Settings, listener: socket.socket, folder: str, started: Connection) -> None:
+def work(settings: Settings, listener: socket.socket, started: Connection) -> None:
     """The life of one worker, which tells `started` when it answers."""
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder  # has to stand there before prometheus_client is imported
     from ..catalogue import load
     from .running import answer, begin_log, opened
 

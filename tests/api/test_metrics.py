@@ -13,7 +13,6 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
-from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import Response
 
 from service import __version__
@@ -29,25 +28,9 @@ from service.settings import Settings
 from service.storage import Database, open_database
 
 from .conftest import BASE, Client
+from .counting import counts, value
 
 QUESTION: dict[str, Any] = {"op": {"kind": "dot", "n": 1024, "dtype": "bf16"}, "target": {"chip": "nvidia-h100-sxm"}}
-Counts = dict[str, dict[frozenset[tuple[str, str]], float]]
-
-
-def counts(text: str) -> Counts:
-    """Every series by its name and labels, read as Prometheus reads it."""
-    found: Counts = {}
-    for family in text_string_to_metric_families(text):
-        for sample in family.samples:
-            series = found.setdefault(sample.name, {})
-            labels = frozenset(sample.labels.items())
-            assert labels not in series, sample
-            series[labels] = sample.value
-    return found
-
-
-def value(text: str, name: str, **labels: str) -> float:
-    return counts(text)[name].get(frozenset(labels.items()), 0.0)
 
 
 @pytest.fixture
