@@ -38,6 +38,11 @@ def any_of(flags: NDArray[np.bool_]) -> bool:
     return bool(flags.item() if flags.size == 1 else flags.any())
 
 
+def all_of(flags: NDArray[np.bool_]) -> bool:
+    """Whether every row is true."""
+    return bool(flags.item() if flags.size == 1 else flags.all())
+
+
 def row(block: T, index: int) -> T:
     """Variant `index` of a block [variants, rows]; a column without variants is the same in all of them."""
     return block if block.ndim == 1 else block[index]

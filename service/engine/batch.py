@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .arrays import any_of, cut
+from .arrays import all_of, cut
 from .levers import variants
 from .machine import Machine
 from .report import Report, report
@@ -45,8 +45,8 @@ def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, over
 
 def too_large(found: Report) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
-    over = ~((found.flops <= LARGEST_COUNT) & (found.bytes_total <= LARGEST_COUNT))
-    return int(np.argmax(over)) if any_of(over) else None
+    fine = np.maximum(found.flops, found.bytes_total) <= LARGEST_COUNT
+    return None if all_of(fine) else int(np.argmin(fine))
 
 
 def stacked(terms: Sequence[Term]) -> Term:

@@ -49,7 +49,7 @@ def upper(times: Times) -> Real:
 
 def overlapped(least: Real, most: Real, overlap: float) -> Real:
     """Time when the share `overlap` of what could hide does hide [s]; 1 gives the lower bound, 0 the upper."""
-    return least + (1.0 - overlap) * (most - least)
+    return least if overlap == 1.0 else least + (1.0 - overlap) * (most - least)
 
 
 def longest_paths(times: Times, longest: Real) -> Code:

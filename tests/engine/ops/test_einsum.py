@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.engine.formats import Scale
@@ -19,6 +19,7 @@ from ..chips import EVERYTHING, V5E
 from ..drawing import Members, equations
 
 TINY = equations(most=4, size=st.integers(1, 3))
+FEW = settings(max_examples=50)
 
 
 def split(equation: str) -> tuple[list[str], str]:
@@ -59,6 +60,7 @@ def is_matrix_product(equation: str) -> bool:
     return False
 
 
+@FEW
 @given(members=TINY)
 def test_counts_are_those_of_a_walk_over_the_index_space(members: Members) -> None:
     found = ask("einsum", EVERYTHING, **members, dtype="int8")
@@ -67,6 +69,7 @@ def test_counts_are_those_of_a_walk_over_the_index_space(members: Members) -> No
     assert {name: each.item() for name, each in found.bytes.items()} == elements
 
 
+@FEW
 @given(members=TINY)
 def test_sizes_of_the_result_are_those_of_numpy(members: Members) -> None:
     operands, _ = split(members["equation"])
@@ -75,6 +78,7 @@ def test_sizes_of_the_result_are_those_of_numpy(members: Members) -> None:
     assert ask("einsum", EVERYTHING, **members, dtype="int8").bytes["out"].item() == out.size
 
 
+@FEW
 @given(members=TINY)
 def test_the_unit_is_the_matrix_unit_for_products_alone(members: Members) -> None:
     found = ask("einsum", EVERYTHING, **members, dtype="bf16")
@@ -83,6 +87,7 @@ def test_the_unit_is_the_matrix_unit_for_products_alone(members: Members) -> Non
     assert found.vector_flops.item() == (0 if is_product else found.flops.item())
 
 
+@FEW
 @given(members=TINY)
 def test_the_gemm_of_a_product_has_all_of_its_operations(members: Members) -> None:
     demand = term("einsum", **members, dtype="bf16").demand()
