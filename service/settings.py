@@ -98,6 +98,9 @@ class Settings:
     inline_rows           questions of up to so many rows are answered without leaving the event loop
     compute_threads       threads for larger ones, with room for `compute_queue` that wait; more are refused
     database_connections  how many the service opens, one thread each, with room for `database_queue` that wait
+    workers               processes that answer; pools and connections are those of each
+    stop_delay_s          how long [s] after SIGTERM callers are still let in, while `/readyz` already refuses
+    drain_s               how long [s] requests under way may then take; container runtimes kill 10 s after SIGTERM
     """
 
     host: str = setting(HOST, "127.0.0.1")
@@ -113,6 +116,9 @@ class Settings:
     compute_queue: int = setting(whole(0, 100_000), 64)
     database_connections: int = setting(whole(2, 200), 8)
     database_queue: int = setting(whole(0, 100_000), 256)
+    workers: int = setting(whole(1, 64), 1)
+    stop_delay_s: int = setting(whole(0, 600), 0)
+    drain_s: int = setting(whole(1, 600), 8)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str], **arguments: object) -> Settings:
@@ -149,6 +155,13 @@ class Settings:
             raise InvalidSettings(
                 f"{self.host} can be reached from other machines and callers need no key: "
                 f"serve on 127.0.0.1, or add {option('allow_unauthenticated')} if everyone who reaches it may use it."
+            )
+
+    def refuse_workers_on_a_file(self) -> None:
+        """One process alone writes the embedded database. Raises: InvalidSettings."""
+        if self.workers > 1 and self.database_url is None:
+            raise InvalidSettings(
+                f"{self.workers} workers need a PostgreSQL database: give its address in {variable('database_url')}, or serve with one."
             )
 
 

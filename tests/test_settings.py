@@ -35,6 +35,9 @@ def test_every_field_is_read_from_its_variable() -> None:
         "ROOFLINE_COMPUTE_QUEUE": "5",
         "ROOFLINE_DATABASE_CONNECTIONS": "4",
         "ROOFLINE_DATABASE_QUEUE": "6",
+        "ROOFLINE_WORKERS": "7",
+        "ROOFLINE_STOP_DELAY_S": "8",
+        "ROOFLINE_DRAIN_S": "9",
     }
     assert set(given) == {variable(item.name) for item in dataclasses.fields(Settings)}
     assert dataclasses.asdict(Settings.from_environment(given)) == {
@@ -51,6 +54,9 @@ def test_every_field_is_read_from_its_variable() -> None:
         "compute_queue": 5,
         "database_connections": 4,
         "database_queue": 6,
+        "workers": 7,
+        "stop_delay_s": 8,
+        "drain_s": 9,
     }
 
 
@@ -132,3 +138,10 @@ def test_other_machines_are_served_only_on_request(host: str) -> None:
     with pytest.raises(InvalidSettings, match="--allow-unauthenticated"):
         Settings.from_environment(HOME, host=host).refuse_open_door()
     Settings.from_environment(HOME, host=host, allow_unauthenticated=True).refuse_open_door()
+
+
+def test_several_workers_need_a_database_server() -> None:
+    with pytest.raises(InvalidSettings, match=r"^2 workers need a PostgreSQL database: .* ROOFLINE_DATABASE_URL"):
+        Settings.from_environment(HOME, workers=2).refuse_workers_on_a_file()
+    Settings.from_environment(HOME, workers=2, database_url="postgresql://ada@db/roofline").refuse_workers_on_a_file()
+    Settings.from_environment(HOME).refuse_workers_on_a_file()

@@ -16,10 +16,13 @@ from ..storage import Database
 from .call import Service
 from .contract import Contract
 from .doors import Door
+from .logs import Log, open_log
+from .metrics import Metrics
 from .pools import Pools
 from .rim import Rim
 from .routes.all import all_routes
 from .routing import join_methods, not_found
+from .watch import Watch
 
 
 class Application(FastAPI):
@@ -29,14 +32,19 @@ class Application(FastAPI):
     """
 
     door: Door
+    watch: Watch
 
     def build_middleware_stack(self) -> ASGIApp:
-        return Rim(self.router, self.door)
+        return Rim(self.router, self.door, self.watch)
 
 
-def create_app(settings: Settings, *, catalogue: Catalogue, database: Database) -> FastAPI:
-    """The service. `database` stays the caller's to close; the schema in it must be at head for stored analyses to work."""
-    service = Service(settings, catalogue, database, Pools(settings), Contract(all_routes()))
+def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, log: Log | None = None) -> FastAPI:
+    """The service. `database` stays the caller's to close; the schema in it must be at head for stored analyses to work.
+
+    Events go to `log`, or to one on standard error.
+    """
+    metrics = Metrics(catalogue)
+    service = Service(settings, catalogue, database, Pools(settings, metrics), Contract(all_routes()), metrics)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -57,6 +65,7 @@ def create_app(settings: Settings, *, catalogue: Catalogue, database: Database) 
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.door = Door(settings)
+    app.watch = Watch(metrics, log or open_log(settings.log_level))
     app.state.service = service
     app.router.routes.extend(all_routes())
     app.router.default = not_found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Event
 from typing import Protocol
 
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.requests import Request
 from ..catalogue import Catalogue
 from ..settings import Settings
 from ..storage import AnalysisStore, Database
+from .metrics import Metrics
 from .pools import Pools
 
 
@@ -26,13 +28,18 @@ class Spellings(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """What was made when the application was, and lives as long."""
+    """What was made when the application was, and lives as long.
+
+    `stopping` is set when the service has been told to end, so that nobody sends it new callers.
+    """
 
     settings: Settings
     catalogue: Catalogue
     database: Database
     pools: Pools
     contract: Spellings
+    metrics: Metrics
+    stopping: Event = field(default_factory=Event)
 
     @cached_property
     def analyses(self) -> AnalysisStore:

@@ -121,6 +121,7 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
         {
             "overloaded": "The service has as much work as it can queue; `Retry-After` says when to try again.",
             "database-unavailable": "The database does not answer, or its schema is not the one of this version.",
+            "stopping": "The service has been told to end; it answers what it has begun and takes no new callers.",
             "deadline-exceeded": "The answer would have taken longer than the service allows.",
         },
     ),

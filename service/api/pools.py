@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from ..errors import Unavailable
 from ..settings import Settings
+from .metrics import Metrics, PoolMeter
 
 T = TypeVar("T")
 
@@ -19,23 +20,27 @@ T = TypeVar("T")
 class Pool:
     """`threads` threads with room for `queue` more pieces of work that wait for one of them."""
 
-    def __init__(self, name: str, threads: int, queue: int) -> None:
+    def __init__(self, name: str, threads: int, queue: int, meter: PoolMeter) -> None:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
-        self._room = threads + queue
+        self._most = threads + queue
+        self._pieces = 0
+        self._meter = meter
 
     async def run(self, work: Callable[[], T]) -> T:
         """What `work` returns or raises. Raises Unavailable (overloaded) at once when there is no room."""
-        if self._room <= 0:
+        if self._pieces >= self._most:
+            self._meter.refuse()
             raise Unavailable("The service has as much work as it can queue; try again shortly.", code="overloaded")
-        self._room -= 1
+        self._count(1)
         future = self._executor.submit(work)
         # The room is given back when the work ends, which may be long after a caller has stopped waiting for it.
         loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._count, -1))
         return await asyncio.wrap_future(future)
 
-    def _leave(self) -> None:
-        self._room += 1
+    def _count(self, change: int) -> None:
+        self._pieces += change
+        self._meter.show(self._pieces)
 
     def close(self) -> None:
         """Waits for work that has begun; what was only waiting is dropped."""
@@ -45,10 +50,14 @@ class Pool:
 class Pools:
     """The pools of one process, sized by the settings."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._inline_rows = settings.inline_rows
-        self._compute = Pool("compute", settings.compute_threads, settings.compute_queue)
-        self._database = Pool("database", settings.database_connections, settings.database_queue)
+        self._metrics = metrics
+        self._compute = self._pool("compute", settings.compute_threads, settings.compute_queue)
+        self._database = self._pool("database", settings.database_connections, settings.database_queue)
+
+    def _pool(self, name: str, threads: int, queue: int) -> Pool:
+        return Pool(name, threads, queue, self._metrics.pool(name, threads))
 
     async def compute(self, rows: int, work: Callable[[], T]) -> T:
         """What `work`, which costs as much as `rows` rows of a column, returns or raises."""
@@ -56,7 +65,7 @@ class Pools:
 
     async def database(self, work: Callable[[], T]) -> T:
         """What `work`, which speaks to the database, returns or raises."""
-        return await self._database.run(work)
+        return await self._database.run(lambda: self._metrics.watched(work))
 
     def close(self) -> None:
         self._compute.close()

@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import secrets
+from asyncio import CancelledError
 from itertools import count
 from typing import Final
 
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..errors import Internal, ServiceError
+from ..errors import Internal, ServiceError, Unavailable
 from .bodies import Flood, refuse_flood
 from .codes import CODES
 from .doors import Door
+from .exchange import Exchange
 from .problems import response
-
-log = logging.getLogger(__name__)
+from .watch import Watch
 
 _SANE_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
-_POLICY: Final = b"content-security-policy"
-_HEADERS: Final = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-cache"),
-)
-DEFAULT_POLICY: Final = (_POLICY, b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
 
 
 class Rim:
     """Wraps the application. Plain ASGI, because a layer that wraps requests in tasks of its own costs more than an answer."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
+    def __init__(self, app: ASGIApp, door: Door, watch: Watch) -> None:
         self._app = app
         self._door = door
+        self._watch = watch
         self._ids = count(1)
         self._prefix = secrets.token_hex(6)
 
@@ -42,18 +36,40 @@ class Rim:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = self._request_id(scope)
-        answer = _Answer(send, request_id, is_head=scope["method"] == "HEAD")
+        exchange = Exchange(scope, receive, send, self._request_id(scope))
+        self._watch.begins()
         try:
-            self._door.check(scope["headers"])
-            await self._app(scope, receive, answer.send)
+            await self._answer(exchange)
+        finally:
+            self._watch.ends(exchange)
+
+    async def _answer(self, exchange: Exchange) -> None:
+        try:
+            self._door.check(exchange.scope["headers"])
+            await self._app(exchange.scope, exchange.receive, exchange.send)
         except ClientDisconnect:
             return
+        except CancelledError:
+            # The server ends, and the time that it gives to requests under way is over.
+            if not exchange.has_begun:
+                await self._refuse(Unavailable("The service ends before it could answer.", code="stopping"), exchange)
+            raise
         except Exception as error:
-            if answer.has_begun:
-                log.exception("request %s failed after its answer had begun", request_id)
+            if exchange.has_begun:
+                self._watch.fails(exchange, error)
                 raise
-            await _refuse(error, request_id, scope, receive, answer.send)
+            await self._refuse(error, exchange)
+
+    async def _refuse(self, error: Exception, exchange: Exchange) -> None:
+        if not isinstance(error, ServiceError) or CODES.get(error.code, CODES["internal"]).code == "internal":
+            self._watch.fails(exchange, error)
+            error = Internal("The service has failed; its log has this request under its id.")
+        exchange.refusal = {"code": error.code}
+        refusal = response(error, exchange.request_id)
+        if isinstance(error, Flood):
+            await refuse_flood(refusal, exchange.receive, exchange.send)
+        else:
+            await refusal(exchange.scope, exchange.receive, exchange.send)
 
     def _request_id(self, scope: Scope) -> str:
         """The caller's own id where it is fit for a log line, else a new one."""
@@ -62,35 +78,3 @@ class Rim:
                 own: str = value.decode()
                 return own
         return f"{self._prefix}-{next(self._ids)}"
-
-
-class _Answer:
-    """Adds to one answer what all have in common."""
-
-    def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
-        self._send = send
-        self._id = (b"x-request-id", request_id.encode())
-        self._is_head = is_head
-        self.has_begun = False
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.has_begun = True
-            headers = [*message["headers"], self._id, *_HEADERS]
-            if not any(name == _POLICY for name, _ in headers):
-                headers.append(DEFAULT_POLICY)
-            message = {**message, "headers": headers}
-        elif self._is_head:
-            message = {**message, "body": b""}
-        await self._send(message)
-
-
-async def _refuse(error: Exception, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
-    if not isinstance(error, ServiceError) or CODES.get(error.code, CODES["internal"]).code == "internal":
-        log.error("request %s failed", request_id, exc_info=error)
-        error = Internal("The service has failed; its log has this request under its id.")
-    refusal = response(error, request_id)
-    if isinstance(error, Flood):
-        await refuse_flood(refusal, receive, send)
-    else:
-        await refusal(scope, receive, send)

@@ -71,6 +71,9 @@ def serve(
     ] = None,
     data: DataOption = None,
     database_url: UrlOption = None,
+    workers: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="Processes that answer, 1 by default; more need a PostgreSQL database.")
+    ] = None,
     *,
     allow_unauthenticated: Annotated[
         bool | None,
@@ -92,6 +95,7 @@ def serve(
             data_dir=data,
             database_url=database_url,
             allow_unauthenticated=allow_unauthenticated,
+            workers=workers,
         )
     )
 

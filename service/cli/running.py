@@ -2,74 +2,52 @@
 
 from __future__ import annotations
 
-import logging
-import signal
 import socket
+from collections.abc import Callable
 from contextlib import closing
-from typing import Final
-
-import uvicorn
-from fastapi import FastAPI
 
 from ..api.app import create_app
+from ..api.logs import Log, adopt_libraries, open_log
 from ..bootstrap import say
-from ..catalogue import load
+from ..catalogue import Catalogue, load
 from ..settings import Settings
-from ..storage import open_database
+from ..storage import Database, open_database
 from ..storage.migrate import ensure
 from .kinds import kind
 from .listening import address
-
-DRAIN_S: Final = 8
-"""How long [s] requests under way may take after SIGTERM; container runtimes kill after 10."""
+from .server import Server
 
 
 def run(settings: Settings, listener: socket.socket) -> None:
     """Answer callers of `listener`. Raises CatalogueError, Unavailable, before any is answered."""
-    _log(settings.log_level)
+    log = begin_log(settings)
     catalogue = load()
-    with closing(open_database(settings.database_url, settings.data_dir, connections=settings.database_connections)) as database:
+    with closing(opened(settings)) as database:
         ensure(database)
-        app = create_app(settings, catalogue=catalogue, database=database)
-        _serve(app, listener, f"serving {address(listener)}, analyses in {kind(database)}")
+        sentence = f"serving {address(listener)}, analyses in {kind(database)}"
+        answer(settings, listener, catalogue=catalogue, database=database, log=log, announce=lambda: say(sentence))
 
 
-class Server(uvicorn.Server):
-    """Says one sentence once callers are answered."""
-
-    def __init__(self, config: uvicorn.Config, sentence: str) -> None:
-        super().__init__(config)
-        self._sentence = sentence
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        say(self._sentence)
-
-
-def _serve(app: FastAPI, listener: socket.socket, sentence: str) -> None:
-    config = uvicorn.Config(
-        app,
-        loop="uvloop",
-        http="httptools",
-        ws="none",
-        log_config=None,
-        log_level="warning",
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_graceful_shutdown=DRAIN_S,
-    )
-    server = Server(config, sentence)
-
-    def stop(_signal: int, _frame: object) -> None:
-        server.should_exit = True
-
-    # Uvicorn puts this handler back when it has drained and raises the signal again, which then ends nothing by force.
-    signal.signal(signal.SIGTERM, stop)
-    server.run([listener])
+def answer(
+    settings: Settings,
+    listener: socket.socket,
+    *,
+    catalogue: Catalogue,
+    database: Database,
+    log: Log,
+    announce: Callable[[], None],
+) -> None:
+    """Answer callers until a signal; `announce` is called before the first."""
+    app = create_app(settings, catalogue=catalogue, database=database, log=log)
+    Server(app, settings, log=log, announce=announce).run([listener])
 
 
-def _log(level: str) -> None:
-    """Our own words from `level` on, everybody else's when something is wrong."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("service").setLevel(level.upper())
+def opened(settings: Settings) -> Database:
+    return open_database(settings.database_url, settings.data_dir, connections=settings.database_connections)
+
+
+def begin_log(settings: Settings) -> Log:
+    """The log of this process: our own words from the level of the settings on, everybody else's when something is wrong."""
+    log = open_log(settings.log_level)
+    adopt_libraries(log)
+    return log

@@ -31,7 +31,7 @@ def catalogue() -> Catalogue:
 
 @pytest.fixture(scope="session")
 def settings() -> Settings:
-    return Settings.from_environment({})
+    return Settings.from_environment({"ROOFLINE_LOG_LEVEL": "warning"})
 
 
 @pytest.fixture(scope="session")

@@ -41,8 +41,8 @@ class Ended:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """None of the variables of whoever runs the tests; a user without files."""
-    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LC_ALL": "C.UTF-8", **more}
+    """None of the variables of whoever runs the tests; a user without files, who wants to hear of trouble alone."""
+    return {"PATH": os.environ["PATH"], "HOME": tempfile.gettempdir(), "LC_ALL": "C.UTF-8", "ROOFLINE_LOG_LEVEL": "warning", **more}
 
 
 def roofline(*arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None) -> Ended:

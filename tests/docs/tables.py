@@ -12,7 +12,14 @@ from service.engine.dtypes import ALIASES, DTYPES
 from service.settings import Settings, option, variable
 
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
-_OPTIONS = ("host", "port", "data_dir", "database_url", "allow_unauthenticated")  # of the command line; all others are variables only
+_OPTIONS = (
+    "host",
+    "port",
+    "data_dir",
+    "database_url",
+    "allow_unauthenticated",
+    "workers",
+)  # of the command line; all others are variables only
 
 _MEANINGS = {
     "host": "address to listen on",
@@ -28,6 +35,9 @@ _MEANINGS = {
     "compute_queue": "how many of those may wait before more are refused",
     "database_connections": "connections to the database",
     "database_queue": "how many requests may wait for one before more are refused",
+    "workers": "processes that answer, each with threads and connections of its own; more than one need PostgreSQL",
+    "stop_delay_s": "seconds after SIGTERM in which callers are still let in while `/readyz` already refuses",
+    "drain_s": "seconds that requests under way may then take",
 }
 
 _LIMITS = {

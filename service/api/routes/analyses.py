@@ -61,9 +61,11 @@ class AnalysisQuery(PageQuery):
 @routes.post("/v1/analyses", status_code=201, response_model=AnalysisDocument, responses=KEPT)
 async def post_analysis(call: Call, question: SavedBody) -> Response:
     """Evaluates a question and keeps it with its answer. The same question again is the same analysis."""
-    service = call.service
-    analysis = await service.pools.compute(evaluate.rows(question), lambda: history.prepare(question, service.catalogue))
+    service, rows = call.service, evaluate.rows(question)
+    analysis = await service.pools.compute(rows, lambda: history.prepare(question, service.catalogue))
+    service.metrics.rows.inc(rows)
     kept = await service.pools.database(lambda: history.save(analysis, service.analyses))
+    service.metrics.saved.labels("new" if kept.is_new else "known").inc()
     headers = {"location": f"/v1/analyses/{kept.analysis.id}"}
     return tagged(kept.text, status=201 if kept.is_new else 200, headers=headers)
 

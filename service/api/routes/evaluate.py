@@ -24,6 +24,7 @@ QuestionBody = Annotated[Question, Body(openapi_examples=EXAMPLES)]
 @routes.post("/v1/evaluate", response_model=Answer)
 async def post_evaluate(call: Call, question: QuestionBody) -> Response:
     """What binds an op, or a list of ops, on a chip, by how much, and what would change it."""
-    service = call.service
-    found = await service.pools.compute(evaluate.rows(question), lambda: evaluate.answer(question, service.catalogue))
+    service, rows = call.service, evaluate.rows(question)
+    found = await service.pools.compute(rows, lambda: evaluate.answer(question, service.catalogue))
+    service.metrics.rows.inc(rows)
     return answer(found.text)

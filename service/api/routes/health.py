@@ -23,8 +23,10 @@ async def get_livez(call: Call) -> Response:
 
 @routes.get("/readyz", response_model=Readiness, responses={503: {}})
 async def get_readyz(call: Call) -> Response:
-    """Whether the database answers with the schema of this version. The catalogue was read before the service began to listen."""
+    """Whether the service takes callers. The database answers with the schema of this version, and nothing has told it to end."""
     service = call.service
+    if service.stopping.is_set():
+        raise Unavailable("The service is about to end and takes no new callers.", code="stopping")
     await service.pools.database(lambda: check(service.database))
     return answer(written({"status": "ready", "catalogue_digest": service.catalogue.digest}))
 

@@ -1,0 +1,167 @@
+"""What the service counts of itself, in the text form that Prometheus reads.
+
+Labels hold only names of ours: templates of routes, known methods, statuses, codes. So their number is bounded, whatever callers
+send. With several workers the counts of all lie in files of one folder (`PROMETHEUS_MULTIPROC_DIR`, which `roofline serve` sets for
+its workers), and each worker sends the sums over all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from .. import __version__
+from ..catalogue import Catalogue
+from ..engine import ENGINE_VERSION
+from ..errors import Internal, ServiceError, Unavailable
+
+MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+SHARED_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
+METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+OTHER: Final = "other"
+"""The label of methods and paths that no route knows."""
+
+SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Bounds of the classes of durations."""
+
+T = TypeVar("T")
+
+
+class Served(NamedTuple):
+    """One request that is over, in names of ours."""
+
+    method: str
+    route: str
+    status: int
+    seconds: float
+    bytes_in: int
+    bytes_out: int
+
+
+class Metrics:
+    """All counters of one application."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._registry = ours = CollectorRegistry()
+        self._requests = Counter(
+            "roofline_http_requests_total",
+            "Requests that were answered; status 499 where the caller left before.",
+            ["method", "route", "status"],
+            registry=ours,
+        )
+        self._seconds = Histogram(
+            "roofline_http_request_duration_seconds",
+            "From the head of a request to the last byte of its answer.",
+            ["method", "route"],
+            buckets=SECONDS,
+            registry=ours,
+        )
+        self._bytes_in = Counter("roofline_http_request_body_bytes_total", "Bytes of bodies that were read.", ["route"], registry=ours)
+        self._bytes_out = Counter("roofline_http_response_body_bytes_total", "Bytes of bodies that were sent.", ["route"], registry=ours)
+        self.in_flight = self._gauge("roofline_http_requests_in_flight", "Requests that are being answered.")
+        self.rows = Counter("roofline_rows_evaluated_total", "Rows of questions that were evaluated, in rows of a list.", registry=ours)
+        self.saved = Counter(
+            "roofline_analyses_saved_total",
+            "Analyses that were kept: `new` ones, and `known` ones that were asked for again.",
+            ["outcome"],
+            registry=ours,
+        )
+        self._running = self._gauge("roofline_pool_running", "Pieces of work that have a thread.", "pool")
+        self._waiting = self._gauge("roofline_pool_waiting", "Pieces of work that wait for a thread.", "pool")
+        self._threads = self._gauge("roofline_pool_threads", "Threads.", "pool")
+        self._refused = Counter("roofline_pool_refused_total", "Pieces of work for which there was no room.", ["pool"], registry=ours)
+        self._database_errors = Counter(
+            "roofline_database_errors_total", "Work that the database failed, by the code of the refusal.", ["code"], registry=ours
+        )
+        info = ("service_version", "engine_version", "catalogue_digest")
+        build = Gauge("roofline_build_info", "What runs; always 1.", info, registry=ours, multiprocess_mode="livemax")
+        build.labels(__version__, ENGINE_VERSION, catalogue.digest).set(1)
+        self._known: dict[tuple[str, str, int], Callable[[Served], None]] = {}
+
+    def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
+        """One whose sum over all workers that live has a meaning."""
+        return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode="livesum")
+
+    def served(self, request: Served) -> None:
+        """Counts a request that is over."""
+        key = (request.method, request.route, request.status)
+        count = self._known.get(key)
+        if count is None:
+            count = self._known[key] = self._counting(*key)
+        count(request)
+
+    def _counting(self, method: str, route: str, status: int) -> Callable[[Served], None]:
+        """Finding a series by its labels takes longer than counting in it, so it is done once."""
+        requests = self._requests.labels(method, route, status)
+        seconds = self._seconds.labels(method, route)
+        bytes_in, bytes_out = self._bytes_in.labels(route), self._bytes_out.labels(route)
+
+        def count(request: Served) -> None:
+            requests.inc()
+            seconds.observe(request.seconds)
+            if request.bytes_in:
+                bytes_in.inc(request.bytes_in)
+            bytes_out.inc(request.bytes_out)
+
+        return count
+
+    def pool(self, name: str, threads: int) -> PoolMeter:
+        """What the pool `name` tells of its use."""
+        self._threads.labels(name).set(threads)
+        return PoolMeter(threads, self._running.labels(name), self._waiting.labels(name), self._refused.labels(name))
+
+    def watched(self, work: Callable[[], T]) -> T:
+        """What `work` with the database returns or raises; what the database failed is counted."""
+        try:
+            return work()
+        except (Unavailable, Internal) as error:
+            self._database_errors.labels(error.code).inc()
+            raise
+        except ServiceError:
+            raise
+        except Exception:
+            self._database_errors.labels(Internal.code).inc()
+            raise
+
+    def text(self) -> bytes:
+        """Every series, of all workers."""
+        folder = os.environ.get(SHARED_FOLDER)
+        return generate_latest(_Plain(MultiProcessCollector(None, folder) if folder else self._registry))  # type: ignore[no-untyped-call]
+
+    def described(self) -> Sequence[Metric]:
+        """Every metric by name, with its kind and meaning."""
+        return sorted(self._registry.collect(), key=lambda metric: metric.name)
+
+
+class PoolMeter:
+    """The use of one pool."""
+
+    def __init__(self, threads: int, running: Gauge, waiting: Gauge, refused: Counter) -> None:
+        self._threads, self._running, self._waiting, self._refused = threads, running, waiting, refused
+        self.show(0)
+
+    def show(self, pieces: int) -> None:
+        """So many pieces of work are in the pool now."""
+        self._running.set(min(pieces, self._threads))
+        self._waiting.set(max(pieces - self._threads, 0))
+
+    def refuse(self) -> None:
+        """A piece found no room."""
+        self._refused.inc()
+
+
+class _Plain(Collector):
+    """The series of a registry without the times at which each began, which one process knows of itself alone."""
+
+    def __init__(self, source: Collector) -> None:
+        self._source = source
+
+    def collect(self) -> Iterator[Metric]:
+        for metric in self._source.collect():
+            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
+            yield metric

@@ -1,0 +1,1 @@
+"""The service as operators run it: processes, signals, several workers, the compose file."""
