@@ -12,6 +12,7 @@ import select
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Any, Final
 
 import orjson
@@ -21,8 +22,8 @@ from structlog.typing import EventDict, FilteringBoundLogger, Processor
 Log = FilteringBoundLogger
 
 STANDARD_ERROR: Final = 2
-PATIENCE_S: Final = 0.1
-"""How long [s] a reader that has fallen behind is waited for."""
+PATIENCE_MS: Final = 100
+"""How long [ms] a reader that has fallen behind is waited for, once and not with every line."""
 
 
 class Lines:
@@ -31,10 +32,13 @@ class Lines:
     def __init__(self, file: int) -> None:
         self._file = file
         self._lost = 0
+        self._room = select.poll()
+        self._room.register(file, select.POLLOUT)
+        self._turn = Lock()  # a poll object serves one thread at a time
 
     def write(self, line: str | bytes) -> None:
-        with suppress(OSError):
-            if not self._has_room():
+        with self._turn, suppress(OSError):
+            if not self._room.poll(0 if self._lost else PATIENCE_MS):
                 self._lost += 1
                 return
             if self._lost:
@@ -43,10 +47,6 @@ class Lines:
             os.write(self._file, (line if isinstance(line, bytes) else line.encode(errors="backslashreplace")) + b"\n")
 
     debug = info = warning = error = critical = write
-
-    def _has_room(self) -> bool:
-        """Whether somebody reads what is written. Who does not is waited for once, not with every line."""
-        return bool(select.select([], [self._file], [], 0 if self._lost else PATIENCE_S)[1])
 
 
 def open_log(level: str, *, file: int = STANDARD_ERROR) -> Log:

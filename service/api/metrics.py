@@ -8,8 +8,8 @@ its workers), and each worker sends the sums over all of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -43,49 +43,62 @@ class Served(NamedTuple):
     bytes_out: int
 
 
+class Described(NamedTuple):
+    """What a metric is."""
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    meaning: str
+
+
 class Metrics:
-    """All counters of one application."""
+    """All counters of one application; `described` lists them."""
 
     def __init__(self, catalogue: Catalogue) -> None:
-        self._registry = ours = CollectorRegistry()
-        self._requests = Counter(
+        self._registry = CollectorRegistry()
+        self.described: list[Described] = []
+        self._requests = self._counter(
             "roofline_http_requests_total",
-            "Requests that were answered; status 499 where the caller left before.",
-            ["method", "route", "status"],
-            registry=ours,
+            "Requests that are over; status 499 where the caller left before the answer.",
+            "method",
+            "route",
+            "status",
         )
-        self._seconds = Histogram(
-            "roofline_http_request_duration_seconds",
-            "From the head of a request to the last byte of its answer.",
-            ["method", "route"],
-            buckets=SECONDS,
-            registry=ours,
+        self._seconds = self._histogram(
+            "roofline_http_request_duration_seconds", "From the head of a request to the last byte of its answer.", "method", "route"
         )
-        self._bytes_in = Counter("roofline_http_request_body_bytes_total", "Bytes of bodies that were read.", ["route"], registry=ours)
-        self._bytes_out = Counter("roofline_http_response_body_bytes_total", "Bytes of bodies that were sent.", ["route"], registry=ours)
+        self._bytes_in = self._counter("roofline_http_request_body_bytes_total", "Bytes of bodies that were read.", "route")
+        self._bytes_out = self._counter("roofline_http_response_body_bytes_total", "Bytes of bodies that were sent.", "route")
         self.in_flight = self._gauge("roofline_http_requests_in_flight", "Requests that are being answered.")
-        self.rows = Counter("roofline_rows_evaluated_total", "Rows of questions that were evaluated, in rows of a list.", registry=ours)
-        self.saved = Counter(
-            "roofline_analyses_saved_total",
-            "Analyses that were kept: `new` ones, and `known` ones that were asked for again.",
-            ["outcome"],
-            registry=ours,
+        self.rows = self._counter(
+            "roofline_rows_evaluated_total", "Rows that were evaluated; an op of a list of ops counts as the rows that it costs."
+        )
+        self.saved = self._counter(
+            "roofline_analyses_saved_total", "Analyses that were kept (new), and those that were kept before (known).", "outcome"
         )
         self._running = self._gauge("roofline_pool_running", "Pieces of work that have a thread.", "pool")
         self._waiting = self._gauge("roofline_pool_waiting", "Pieces of work that wait for a thread.", "pool")
-        self._threads = self._gauge("roofline_pool_threads", "Threads.", "pool")
-        self._refused = Counter("roofline_pool_refused_total", "Pieces of work for which there was no room.", ["pool"], registry=ours)
-        self._database_errors = Counter(
-            "roofline_database_errors_total", "Work that the database failed, by the code of the refusal.", ["code"], registry=ours
+        self._threads = self._gauge("roofline_pool_threads", "Threads of a pool.", "pool")
+        self._refused = self._counter("roofline_pool_refused_total", "Pieces of work for which there was no room.", "pool")
+        self._database_errors = self._counter(
+            "roofline_database_errors_total", "Pieces of work that the database failed, by the code of the refusal.", "code"
         )
-        info = ("service_version", "engine_version", "catalogue_digest")
-        build = Gauge("roofline_build_info", "What runs; always 1.", info, registry=ours, multiprocess_mode="livemax")
-        build.labels(__version__, ENGINE_VERSION, catalogue.digest).set(1)
+        info = {"service_version": __version__, "engine_version": ENGINE_VERSION, "catalogue_digest": catalogue.digest}
+        self._gauge("roofline_build_info", "What runs; always 1.", *info, over_workers="livemax").labels(**info).set(1)
         self._known: dict[tuple[str, str, int], Callable[[Served], None]] = {}
 
-    def _gauge(self, name: str, meaning: str, *labels: str) -> Gauge:
-        """One whose sum over all workers that live has a meaning."""
-        return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode="livesum")
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        self.described.append(Described(name, "counter", labels, meaning))
+        return Counter(name, meaning, labels, registry=self._registry)
+
+    def _histogram(self, name: str, meaning: str, *labels: str) -> Histogram:
+        self.described.append(Described(name, "histogram", labels, meaning))
+        return Histogram(name, meaning, labels, buckets=SECONDS, registry=self._registry)
+
+    def _gauge(self, name: str, meaning: str, *labels: str, over_workers: Literal["livesum", "livemax"] = "livesum") -> Gauge:
+        self.described.append(Described(name, "gauge", labels, meaning))
+        return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode=over_workers)
 
     def served(self, request: Served) -> None:
         """Counts a request that is over."""
@@ -132,10 +145,6 @@ class Metrics:
         """Every series, of all workers."""
         folder = os.environ.get(SHARED_FOLDER)
         return generate_latest(_Plain(MultiProcessCollector(None, folder) if folder else self._registry))  # type: ignore[no-untyped-call]
-
-    def described(self) -> Sequence[Metric]:
-        """Every metric by name, with its kind and meaning."""
-        return sorted(self._registry.collect(), key=lambda metric: metric.name)
 
 
 class PoolMeter:

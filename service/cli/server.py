@@ -45,6 +45,7 @@ class Server(uvicorn.Server):
         self._is_told = app.state.service.stopping
         self._delay_s = settings.stop_delay_s
         self._ends_at = float("inf")
+        self._heard: signal.Signals | None = None
         self._log = log
         self._announce = announce
         self._parent = multiprocessing.parent_process()
@@ -55,6 +56,9 @@ class Server(uvicorn.Server):
         self._log.info("started", pid=os.getpid())
 
     async def on_tick(self, counter: int) -> bool:
+        if self._heard is not None:
+            self._log.info("stopping", pid=os.getpid(), signal=self._heard.name)
+            self._heard = None
         is_alone = self._parent is not None and not self._parent.is_alive()
         self.should_exit = self.should_exit or is_alone or time.monotonic() >= self._ends_at
         return await super().on_tick(counter)
@@ -66,7 +70,7 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if sig == signal.SIGINT and self._parent is not None:
             return
-        self._log.info("stopping", pid=os.getpid(), signal=signal.Signals(sig).name)
+        self._heard = signal.Signals(sig)  # told to the log by the next tick, since this may interrupt a line of it
         if sig == signal.SIGINT:
             super().handle_exit(sig, frame)
         elif self._is_told.is_set():

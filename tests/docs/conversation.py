@@ -62,7 +62,7 @@ def fresh_service() -> Iterator[httpx.Client]:
     """A client of a service on a port of its own, with an empty database."""
     with tempfile.TemporaryDirectory() as folder, closing(open_database(None, Path(folder))) as database:
         migrate.ensure(database)
-        app = create_app(Settings.from_environment({}), catalogue=load(), database=database)
+        app = create_app(Settings.from_environment({"ROOFLINE_LOG_LEVEL": "error"}), catalogue=load(), database=database)
         with served(app) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
             yield client
 

@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from service.api.codes import CODES
+from service.api.metrics import Metrics
 from service.api.routes.meta import LIMITS
+from service.catalogue import load
 from service.engine.dtypes import ALIASES, DTYPES
 from service.settings import Settings, option, variable
 
@@ -115,4 +117,15 @@ def limits() -> str:
     return _table(["limit", "most"], ([_LIMITS[name], f"{most:,}"] for name, most in LIMITS.items()))
 
 
-TABLES: dict[str, Callable[[], str]] = {"codes": codes, "settings": settings, "formats": formats, "limits": limits}
+def metrics() -> str:
+    """What `/metrics` tells."""
+    return _table(
+        ["metric", "kind", "labels", "meaning"],
+        (
+            [f"`{each.name}`", each.kind, ", ".join(f"`{label}`" for label in each.labels), each.meaning]
+            for each in Metrics(load()).described
+        ),
+    )
+
+
+TABLES: dict[str, Callable[[], str]] = {"codes": codes, "settings": settings, "formats": formats, "limits": limits, "metrics": metrics}
