@@ -48,6 +48,8 @@ _LIMITS = {
     "object_members": "members of an object",
     "list_limit": "items of a page of a list",
     "ops": "ops of a list",
+    "cases": "cases of a comparison, and cases and analyses of a chart",
+    "chart_points": "points of a series of a chart",
     "rows": "rows of the lists of an op",
 }
 
