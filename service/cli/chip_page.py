@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from ..page.quantities import number, quantity
 from .blocks import heading, paragraph, table
-from .quantities import number, quantity
 
 Document = Mapping[str, Any]
 
