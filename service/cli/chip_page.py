@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from rich.console import RenderableType
 
+from ..page.quantities import number, quantity
 from .blocks import heading, paragraph, table
 from .provenance import Document, cells, notes, sources, values
-from .quantities import number, quantity
 
 
 def page(chip: Document) -> Iterator[RenderableType]:

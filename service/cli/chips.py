@@ -10,12 +10,12 @@ from rich.console import RenderableType
 from ..api.answers import found, listing, written
 from ..api.pages import MAX_LIMIT
 from ..catalogue import load
+from ..page.quantities import number, quantity
 from ..schemas.chips import ChipFilters
 from ..schemas.reading import validate
 from .blocks import paragraph, table
 from .chip_page import page
 from .output import put_json, put_text
-from .quantities import number, quantity
 
 Document = Mapping[str, Any]
 

@@ -10,10 +10,10 @@ from rich.console import RenderableType
 from ..api.answers import found, listing, written
 from ..api.pages import MAX_LIMIT
 from ..catalogue import load
+from ..page.quantities import quantity
 from .blocks import heading, paragraph, table
 from .output import put_json, put_text
 from .provenance import Document, cells, notes, sources, values
-from .quantities import quantity
 
 RATE: Final = "bandwidth_per_direction_bytes_per_s"
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from rich.console import RenderableType
 
+from ..page.quantities import number, quantity
 from .blocks import paragraph, table
-from .quantities import number, quantity
 
 SHOWN: Final = 20
 """Lines of a table; the JSON has all."""

@@ -121,6 +121,58 @@ def evaluate(
 
 
 @app.command()
+def compare(
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The cases; - or nothing reads standard input.")] = None,
+    *,
+    json: JsonFlag = False,
+) -> None:
+    """Hold cases against the first, JSON as for POST /v1/compare.
+
+    On a terminal a table of the cases and why they differ, elsewhere the API's answer.
+
+    \b
+    roofline compare <<< '{"cases": [{"op": {"kind": "matmul", "m": 64, "k": 8192, "n": 8192, "dtype": "bf16"}}],
+                           "chips": "all"}'
+    """
+    with explained(json):
+        from .compare import compare as run
+
+        run(file, is_json=is_json(json))
+
+
+@app.command()
+def chart(
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="[FILE]", help="Cases to draw, as for POST /v1/charts/roofline; - or nothing reads standard input."),
+    ] = None,
+    chip: Annotated[str | None, typer.Option(metavar="ID", help="Draw the roof of this chip instead; an id, or id@revision.")] = None,
+    dtype: Annotated[str | None, typer.Option(metavar="FORMAT", help="The number format of that roof.")] = None,
+    points: Annotated[int | None, typer.Option(metavar="NUMBER", help="Points of that roof in the JSON, 64 by default.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE.svg", help="Write a picture to this file.")] = None,
+    *,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Draw rooflines: of a chip, or of cases with their points.
+
+    On a terminal a plot, elsewhere the API's answer, with -o a picture (SVG) in a file.
+
+    \b
+    roofline chart --chip nvidia-h100-sxm --dtype bf16 -o h100.svg
+    """
+    asks_chip = chip is not None or dtype is not None or points is not None
+    if asks_chip and file is not None:
+        raise typer.BadParameter("a file states its own chips; leave out --chip, --dtype and --points", param_hint="FILE")
+    with explained(json):
+        from . import chart as charts
+
+        charts.check_output(output, force=force)
+        text = charts.of_chip(chip, dtype, points) if asks_chip else charts.of_file(file)
+        charts.show(text, output, is_json=is_json(json), force=force)
+
+
+@app.command()
 def chips(
     chip: Annotated[str | None, typer.Argument(metavar="[ID]", help="An id, or id@revision.")] = None,
     *,

@@ -8,8 +8,8 @@ from typing import Any, Final
 from rich.console import RenderableType
 from rich.text import Text
 
+from ..page.quantities import quantity
 from .blocks import heading, paragraph
-from .quantities import quantity
 
 Step = Sequence[Mapping[str, Any]]
 

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from ..page.quantities import number, quantity, times
 from .blocks import heading, paragraph, table
-from .quantities import number, quantity, times
 
 Document = Mapping[str, Any]
 

@@ -1,4 +1,4 @@
-"""The question of `POST /v1/charts/roofline`: cases and saved analyses to draw on the roofs of their chips."""
+"""The questions of `/v1/charts/roofline`: the roof of a chip; cases and saved analyses to draw on the roofs of their chips."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from .compare import CaseModel
 
 AnalysisId = Annotated[str, Field(min_length=1, max_length=100)]
 Points = Annotated[int, Field(ge=2, description="points of each roof, log-spaced")]
+
+
+class ChartQuery(Strict):
+    """One roof of a chip."""
+
+    chip: Annotated[str, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")]
+    dtype: Annotated[str, Field(min_length=1, max_length=40, description="A number format, or an arithmetic class.")]
+    points: Points = 64
 
 
 class ChartQuestion(Strict):

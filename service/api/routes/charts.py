@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from fastapi import Body, Query
-from pydantic import Field
 from starlette.responses import Response
 
 from ...analysis import charts, compare, history
-from ...schemas.base import Strict
-from ...schemas.charts import ChartQuestion, Points
+from ...schemas.charts import ChartQuery, ChartQuestion
 from ..answers import answer
 from ..call import Call
 from ..comparisons import ChartDocument
@@ -33,18 +31,11 @@ EXAMPLES: Final[dict[str, Any]] = {
         },
     }
 }
+BOUNDED: Final[dict[int | str, dict[str, Any]]] = {413: {}}
 NEEDS_DATABASE: Final[dict[int | str, dict[str, Any]]] = {503: {}}
 
 
-class ChartQuery(Strict):
-    """One roof of a chip."""
-
-    chip: Annotated[str, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")]
-    dtype: Annotated[str, Field(min_length=1, max_length=40, description="A number format, or an arithmetic class.")]
-    points: Points = 64
-
-
-@routes.get("/v1/charts/roofline", response_model=ChartDocument)
+@routes.get("/v1/charts/roofline", response_model=ChartDocument, responses=BOUNDED)
 async def get_chart(call: Call, asked: Annotated[ChartQuery, Query()]) -> Response:
     """The roof of a chip in one number format."""
     catalogue = call.service.catalogue

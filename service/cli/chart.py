@@ -1,0 +1,80 @@
+"""`roofline chart`: roofs and the ops under them, as a plot, as a picture in a file, or as the API's numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from ..analysis import charts
+from ..bootstrap import say
+from ..catalogue import load
+from ..errors import refuse
+from ..page.chart import Chart
+from ..page.chart import chart as read_chart
+from ..schemas.charts import ChartQuery, ChartQuestion
+from ..schemas.reading import parse, validate
+from .output import put_json, put_text
+from .question import read
+
+PICTURE: Final = ".svg"
+
+
+def of_chip(chip: str | None, dtype: str | None, points: int | None) -> bytes:
+    """The chart of a chip, as `GET /v1/charts/roofline` answers. Raises what the API would refuse."""
+    given = {"chip": chip, "dtype": dtype, "points": points}
+    query = validate(ChartQuery, {name: value for name, value in given.items() if value is not None}, "/query")
+    return charts.of_catalogue(query.chip, query.dtype, query.points, load())
+
+
+def of_file(file: str | None) -> bytes:
+    """The chart of the cases in `file`, or in standard input, as `POST /v1/charts/roofline` answers. Raises what the API would refuse."""
+    question = validate(ChartQuestion, parse(read(file)))
+    if question.analyses:
+        raise refuse("/analyses", "not-supported-yet", "Saved analyses are drawn by the service alone; state their questions as cases.")
+    return charts.of_questions(question, load(), {})
+
+
+def show(text: bytes, output: str | None, *, is_json: bool, force: bool) -> None:
+    """Write the picture where `output` says; else print numbers or the plot."""
+    if output is not None:
+        from ..page.svg import svg
+
+        _write(Path(output), svg(_chart(text)), force=force)
+    elif is_json:
+        put_json(text)
+    else:
+        from .plot import page
+
+        put_text(page(_chart(text)))
+
+
+def check_output(output: str | None, *, force: bool) -> None:
+    """Refuse at once a path that is not meant to be written."""
+    if output is None:
+        return
+    if Path(output).suffix != PICTURE:
+        raise typer.BadParameter(f"the picture is SVG, so the name of its file ends in {PICTURE}", param_hint="-o")
+    if not force and Path(output).exists():
+        raise _exists()
+
+
+def _exists() -> typer.BadParameter:
+    return typer.BadParameter("the file is there already; --force replaces it", param_hint="-o")
+
+
+def _chart(text: bytes) -> Chart:
+    return read_chart(json.loads(text))
+
+
+def _write(path: Path, picture: str, *, force: bool) -> None:
+    try:
+        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(picture)
+    except FileExistsError:
+        raise _exists() from None
+    except OSError as error:
+        raise typer.BadParameter(f"the picture cannot be written: {error.strerror}", param_hint="-o") from None
+    say(f"{path} is written")
