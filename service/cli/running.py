@@ -7,14 +7,15 @@ from collections.abc import Callable
 from contextlib import closing
 
 from ..api.app import create_app
-from ..api.logs import Log, adopt_libraries, open_log
+from ..api.logs import Log
 from ..bootstrap import say
 from ..catalogue import Catalogue, load
 from ..settings import Settings
-from ..storage import Database, open_database
+from ..storage import Database
 from ..storage.migrate import ensure
 from .kinds import kind
 from .listening import address
+from .parts import begin_log, opened
 from .server import Server
 
 
@@ -40,14 +41,3 @@ def answer(
     """Answer callers until a signal; `announce` is called before the first."""
     app = create_app(settings, catalogue=catalogue, database=database, log=log)
     Server(app, settings, log=log, announce=announce).run([listener])
-
-
-def opened(settings: Settings) -> Database:
-    return open_database(settings.database_url, settings.data_dir, connections=settings.database_connections)
-
-
-def begin_log(settings: Settings) -> Log:
-    """The log of this process: our own words from the level of the settings on, everybody else's when something is wrong."""
-    log = open_log(settings.log_level)
-    adopt_libraries(log)
-    return log

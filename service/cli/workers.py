@@ -25,7 +25,7 @@ def run(settings: Settings, listener: socket.socket) -> None:
     from ..storage.migrate import ensure
     from .kinds import kind
     from .listening import address
-    from .running import begin_log, opened
+    from .parts import begin_log, opened
 
     log = begin_log(settings)
     load()  # what is wrong with it is said once, and not by every worker
@@ -40,7 +40,8 @@ def run(settings: Settings, listener: socket.socket) -> None:
 def work(settings: Settings, listener: socket.socket, started: Connection) -> None:
     """The life of one worker, which tells `started` when it answers."""
     from ..catalogue import load
-    from .running import answer, begin_log, opened
+    from .parts import begin_log, opened
+    from .running import answer
 
     log = begin_log(settings)
     try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +15,7 @@ import httpx
 import pytest
 
 from ..api.counting import value
-from ..cli.program import roofline
+from ..cli.program import ROOT, roofline
 from .running import JSON, QUESTION, Service, is_refused, running, until
 
 CALLERS = 8
@@ -89,3 +91,17 @@ def test_a_database_that_is_not_there_is_one_line_and_no_workers() -> None:
         "serve", "--port", "0", "--workers", "2", variables={"ROOFLINE_DATABASE_URL": "postgresql://ann:hunter2@127.0.0.1:1/x"}
     )
     assert (ended.status, ended.output, ended.words) == (2, b"", "roofline: The database cannot be reached.\n")
+
+
+def test_workers_that_cannot_start_are_an_error_and_not_tried_for_ever() -> None:
+    program = (
+        "import sys; from service.api.logs import open_log; from service.cli.supervisor import Supervisor; "
+        "from service.errors import Unavailable; from service.settings import Settings; import socket\n"
+        "settings = Settings.from_environment({}, workers=2)\n"
+        "try:\n"
+        "    Supervisor(sys.exit, settings, open_log('info')).run(socket.socket(), announce=lambda: print('served'))\n"
+        "except Unavailable as error:\n"
+        "    print(error.detail)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "A worker could not be started; the log says why.\n")
