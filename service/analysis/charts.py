@@ -6,6 +6,7 @@ with the bandwidth W, above it the peak C is the limit. Source: Williams, Waterm
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,7 @@ BELOW, ABOVE = 1.0 / 1024.0, 64.0
 
 @dataclass(frozen=True)
 class Roof:
-    """One roof: what it is called, and its peak [FLOP/s] and bandwidth [B/s]."""
+    """One roof: whose it is, and its peak [FLOP/s] and bandwidth [B/s]."""
 
     chip: str
     dtype: str
@@ -47,12 +48,12 @@ class Roof:
         return self.peak / self.bandwidth
 
     @property
-    def label(self) -> str:
+    def name(self) -> str:
         return f"{self.chip} {self.dtype} ({self.unit})"
 
-    def series(self, points: int) -> dict[str, Any]:
+    def series(self, label: str, points: int) -> dict[str, Any]:
         x: Real = self.ridge * np.geomspace(BELOW, ABOVE, points)
-        return {"path": "hbm", "label": self.label, "x": x, "y": np.minimum(self.peak, self.bandwidth * x)}
+        return {"path": "hbm", "label": label, "x": x, "y": np.minimum(self.peak, self.bandwidth * x)}
 
 
 Drawn = tuple[Roof | None, dict[str, Any]]
@@ -98,7 +99,7 @@ def of_questions(question: ChartQuestion, catalogue: Catalogue, stored: Mapping[
     if faults:
         raise InvalidInput(faults)
     roofs = list(dict.fromkeys(roof for roof, _ in drawn if roof is not None))
-    return _document(roofs, [point for _, point in drawn], question.points)
+    return _document(roofs, drawn, question.points)
 
 
 def check_limits(question: ChartQuestion) -> None:
@@ -113,23 +114,34 @@ def _check_points(points: int) -> None:
         raise OverLimit(f"A series has at most {MAX_POINTS} points.")
 
 
-def _document(roofs: Sequence[Roof], points: list[dict[str, Any]], count: int) -> bytes:
+def _document(roofs: Sequence[Roof], drawn: Sequence[Drawn], count: int) -> bytes:
     first = roofs[0] if roofs else None
+    labels = _labels(roofs)
     return canonical.text(
         {
             "chip": None if first is None else first.chip,
             "dtype": None if first is None else first.dtype,
-            "ceilings": [ceiling for roof in roofs for ceiling in _ceilings(roof)],
-            "ridges": [{"path": "hbm", "label": roof.label, "x": roof.ridge, "y": roof.peak} for roof in roofs],
-            "series": [roof.series(count) for roof in roofs],
-            "points": points,
+            "ceilings": [ceiling for roof in roofs for ceiling in _ceilings(roof, labels[roof])],
+            "ridges": [{"path": "hbm", "label": labels[roof], "x": roof.ridge, "y": roof.peak} for roof in roofs],
+            "series": [roof.series(labels[roof], count) for roof in roofs],
+            "points": [{**point, "roof": None if roof is None else labels[roof]} for roof, point in drawn],
         }
     )
 
 
-def _ceilings(roof: Roof) -> Iterator[dict[str, Any]]:
-    yield {"path": "hbm", "kind": "bandwidth", "label": roof.label, "value": roof.bandwidth}
-    yield {"path": "compute", "kind": "peak", "label": roof.label, "value": roof.peak}
+def _labels(roofs: Sequence[Roof]) -> dict[Roof, str]:
+    """A label of its own for each roof: chips in place may share a name and differ in their numbers."""
+    labels: dict[Roof, str] = {}
+    seen: Counter[str] = Counter()
+    for roof in roofs:
+        seen[roof.name] += 1
+        labels[roof] = roof.name if seen[roof.name] == 1 else f"{roof.name} #{seen[roof.name]}"
+    return labels
+
+
+def _ceilings(roof: Roof, label: str) -> Iterator[dict[str, Any]]:
+    yield {"path": "hbm", "kind": "bandwidth", "label": label, "value": roof.bandwidth}
+    yield {"path": "compute", "kind": "peak", "label": label, "value": roof.peak}
 
 
 def _case(at: int, case: CaseModel, catalogue: Catalogue) -> Drawn:
@@ -138,7 +150,7 @@ def _case(at: int, case: CaseModel, catalogue: Catalogue) -> Drawn:
     target = resolve(case.target, catalogue, f"{pointer}/target")
     asked = read(case.op, f"{pointer}/op")
     found = single.written(asked, single.reported(asked, target, case.options), target, case.options, [])
-    result = found.result if case.measured_s is None else with_measured(found.result, case.measured_s, target)
+    result = found.result if case.measured_s is None else with_measured(found.result, case.measured_s, target, f"{pointer}/measured_s")
     return _drawn({"case": at}, found.op["kind"], target.document, result)
 
 
@@ -151,20 +163,26 @@ def _analysis(name: str, answer: Mapping[str, Any]) -> list[Drawn]:
 
 
 def _drawn(origin: Mapping[str, Any], kind: str, target: Mapping[str, Any], result: Mapping[str, Any]) -> Drawn:
-    """A point and the roof that it stands under; an op without a peak stands under none."""
+    """A point, its roof still to be named, and the roof that it stands under; an op without a peak stands under none."""
     compute, hbm = result["layers"]["compute"], result["layers"]["hbm"]
-    chip = target["chip"] if isinstance(target["chip"], str) else target["chip"].get("base", "chip in place")
     peak = compute["peak_flops_per_s"]
-    roof = None if peak is None else Roof(chip, compute["dtype"], compute["unit"], peak, hbm["bandwidth_bytes_per_s"])
+    roof = None if peak is None else Roof(_chip(target["chip"]), compute["dtype"], compute["unit"], peak, hbm["bandwidth_bytes_per_s"])
     measured = result.get("measured")
     return roof, {
         **origin,
         "kind": kind,
         "path": "hbm",
-        "roof": None if roof is None else roof.label,
+        "roof": None,
         "bound": result["bound"],
         "x": result["intensity_flops_per_byte"],
         "y": result["attainable_flops_per_s"],
         "tile": None,
         "measured_flops_per_s": None if measured is None else measured["achieved_flops_per_s"],
     }
+
+
+def _chip(chip: str | Mapping[str, Any]) -> str:
+    """Whose roof it is."""
+    if isinstance(chip, str):
+        return chip
+    return f"{chip['base']}, changed" if "base" in chip else "chip in place"

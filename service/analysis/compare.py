@@ -15,6 +15,7 @@ from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.compare import CaseModel, Comparison
 from . import canonical, single
 from .evaluate import DOCUMENT_VERSION, left_out, members_of
+from .magnitude import check
 from .measured import with_measured
 from .targets import Target, of_chip, resolve
 from .terms import Asked, read
@@ -41,6 +42,7 @@ class Case:
     report: Report
     found: single.Found
     model: CaseModel
+    pointer: str
 
     @property
     def side(self) -> factors.Side:
@@ -51,7 +53,9 @@ class Case:
     @property
     def result(self) -> dict[str, Any]:
         seconds = self.model.measured_s
-        return self.found.result if seconds is None else with_measured(self.found.result, seconds, self.target)
+        return (
+            self.found.result if seconds is None else with_measured(self.found.result, seconds, self.target, f"{self.pointer}/measured_s")
+        )
 
     @property
     def threshold(self) -> tuple[str, float | None, float | None]:
@@ -103,13 +107,17 @@ def _everywhere(model: CaseModel, catalogue: Catalogue, excluded: list[dict[str,
     """The case on its own target, then on every other chip that can run it; the others join `excluded` with their faults."""
     own = None if model.target is None else resolve(model.target, catalogue, "/cases/0/target")
     cases = [] if own is None else [_case(model, own, "/cases/0")]
+    refusals: dict[tuple[Fault, ...], InvalidInput] = {}
     for chip in catalogue.chips:
         if own is not None and own.chip is not None and own.chip.id == chip.id:
             continue
         try:
             cases.append(_case(model, of_chip(chip), "/cases/0"))
         except InvalidInput as error:
+            refusals.setdefault(error.faults, error)
             excluded.append(_exclusion(chip, error))
+    if not cases and len(refusals) == 1:  # the chips have no part in it
+        raise next(iter(refusals.values()))
     if not cases:
         raise InvalidInput([Fault("/cases/0/op", "unsupported-dtype", "No chip of the catalogue can run this op.")])
     return cases
@@ -126,7 +134,7 @@ def _case(model: CaseModel, target: Target, pointer: str) -> Case:
     asked = read(model.op, f"{pointer}/op")
     report = single.reported(asked, target, model.options)
     assumed = [*target.assumed, *left_out(model.options, f"{pointer}/options")]
-    return Case(asked, target, report, single.written(asked, report, target, model.options, assumed), model)
+    return Case(asked, target, report, single.written(asked, report, target, model.options, assumed), model, pointer)
 
 
 def _written(case: Case, first: Case) -> dict[str, Any]:
@@ -136,23 +144,26 @@ def _written(case: Case, first: Case) -> dict[str, Any]:
     variable, exact, _ = case.threshold
     base_variable, base, _ = first.threshold
     comparable = variable == base_variable and exact is not None and base is not None
+    ratios = {
+        "time": here["time"]["lower_s"] / there["time"]["lower_s"],
+        "bytes": here["bytes"]["total"] / there["bytes"]["total"],
+        "intensity": _ratio(here["intensity_flops_per_byte"], there["intensity_flops_per_byte"]),
+        "threshold": _ratio(exact, base) if comparable else None,
+    }
+    causes = [
+        *(_factor(each.cause, each.factor.item(), each.before.item(), each.after.item()) for each in found),
+        *(_factor(cause, 1.0, here["time"]["lower_s"], here["time"]["lower_s"]) for cause in UNCHANGED),
+    ]
+    check(case.pointer, "A ratio to the first case", *ratios.values(), *(value for each in causes for value in list(each.values())[1:]))
     return {
         "op": case.found.op,
         "target": case.target.document,
         "options": members_of(case.model.options),
         "result": case.result,
         "target_digest": case.target.digest,
-        "ratios": {
-            "time": here["time"]["lower_s"] / there["time"]["lower_s"],
-            "bytes": here["bytes"]["total"] / there["bytes"]["total"],
-            "intensity": _ratio(here["intensity_flops_per_byte"], there["intensity_flops_per_byte"]),
-            "threshold": _ratio(exact, base) if comparable else None,
-        },
+        "ratios": ratios,
         "bound_changed": here["bound"] != there["bound"],
-        "factors": [
-            *(_factor(each.cause, each.factor.item(), each.before.item(), each.after.item()) for each in found),
-            *(_factor(cause, 1.0, here["time"]["lower_s"], here["time"]["lower_s"]) for cause in UNCHANGED),
-        ],
+        "factors": causes,
         "cancels": _cancels(case, first),
     }
 

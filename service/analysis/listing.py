@@ -11,6 +11,7 @@ from ..errors import Fault, InvalidInput
 from ..schemas.evaluate import OptionsModel
 from ..schemas.terms import OpModel
 from .cells import EXACT
+from .magnitude import check
 from .single import TOO_LARGE, Found, written
 from .targets import Target
 from .terms import Asked, placed, read
@@ -75,18 +76,17 @@ def _together(asked: Sequence[Asked], target: Target, options: OptionsModel) -> 
 
 
 def _totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Sums of count × value."""
+    """Sums of count × value. Raises `InvalidInput` (too-large)."""
 
     def total(values: list[Any]) -> Any:
         whole = sum(result["count"] * value for result, value in zip(results, values, strict=True))
         return float(whole) if isinstance(whole, int) and whole > EXACT else whole
 
-    return {
+    sums = {
         "flops": total([each["flops"] for each in results]),
         "vector_flops": total([each["vector_flops"] for each in results]),
         "bytes_total": total([each["bytes"]["total"] for each in results]),
-        "time": {
-            **{name: total([each["time"][name] for each in results]) for name in TIMES},
-            **dict.fromkeys(ESTIMATES),
-        },
     }
+    times = {name: total([each["time"][name] for each in results]) for name in TIMES}
+    check("/ops", "A total of these ops", *sums.values(), *times.values())
+    return {**sums, "time": {**times, **dict.fromkeys(ESTIMATES)}}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import refuse
+from .magnitude import check
 from .targets import Target
 
 HALF = 0.5
@@ -52,14 +53,17 @@ def roof_of(result: Mapping[str, Any]) -> Roof:
     )
 
 
-def with_measured(result: Mapping[str, Any], seconds: float, target: Target) -> dict[str, Any]:
+def with_measured(result: Mapping[str, Any], seconds: float, target: Target, pointer: str = "/measured_s") -> dict[str, Any]:
     """`result` with what a measured time [s] says, before its notes of what was assumed.
 
-    Raises `InvalidInput` where the result has columns, which one time cannot belong to.
+    Raises `InvalidInput` at `pointer` where the result has columns, which one time cannot belong to, or where a
+    ratio to the time exceeds 1e300 (too-large).
     """
     if isinstance(result.get("flops"), list | np.ndarray):
-        raise refuse("/measured_s", "use-batches", "One measured time belongs to one op, or to a list of ops; columns have many.")
-    return {**result, "measured": measured(seconds, roof_of(result), target)}
+        raise refuse(pointer, "use-batches", "One measured time belongs to one op, or to a list of ops; columns have many.")
+    found = measured(seconds, roof_of(result), target)
+    check(pointer, "A ratio to this time", found["position"], found["achieved_fraction"], found["achieved_flops_per_s"])
+    return {**result, "measured": found}
 
 
 def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:

@@ -6,6 +6,7 @@ With P output positions and kernels of V taps, per group
 
 operations  2·groups·m·k·n, taps that fall on the padding included, as kernels and counters do
 traffic     the input, the kernels and the output move once each; windows overlap on the chip, not in memory
+scales      of formats like mxfp8 run along what is summed: channels of input and output, channels and taps of a kernel
 positions   along each dim ⌊(size + 2·padding − dilation·(kernel − 1) − 1)/stride⌋ + 1
 Source      Dumoulin & Visin 2016, "A guide to convolution arithmetic for deep learning", relationship 14;
             Chetlur et al. 2014, "cuDNN: Efficient Primitives for Deep Learning", section 3
@@ -67,9 +68,9 @@ class Convolution(Term):
         )
         return matrix_product(
             gemm,
-            a=Operand("a", (self.batch, self.in_channels, *sizes)),
-            b=Operand("b", (self.out_channels, inner, *taps)),
-            out=Operand("out", (self.batch, self.out_channels, *positions), written=True),
+            a=Operand("a", (self.batch, self.in_channels, *sizes), along=(1,)),
+            b=Operand("b", (self.out_channels, inner, *taps), along=tuple(range(1, 2 + len(taps)))),
+            out=Operand("out", (self.batch, self.out_channels, *positions), written=True, along=(1,)),
         )
 
     def _column(self, name: str) -> Real:

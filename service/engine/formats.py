@@ -44,8 +44,12 @@ class Formats(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def resolve(*, dtype: str | None, inputs: tuple[tuple[str, str | None], ...], out: str | None, compute: str | None) -> Formats:
+def resolve(
+    *, dtype: str | None, inputs: tuple[tuple[str, str | None], ...], out: str | None, compute: str | None, is_common: bool = False
+) -> Formats:
     """Fill the defaults. `inputs` pairs the name of each input operand with its own format, if it has one.
+
+    `is_common` when there are inputs that cannot have a format of their own.
 
     Raises `InvalidInput`: missing, unknown-dtype, ambiguous-compute-dtype; pointers are relative to the op.
     """
@@ -53,8 +57,8 @@ def resolve(*, dtype: str | None, inputs: tuple[tuple[str, str | None], ...], ou
     stored = {name: common if own is None else storage(own, f"/{name}_dtype") for name, own in inputs}
     known = {name: each for name, each in stored.items() if each is not None}
     if len(known) < len(stored):
-        every = ", ".join(f"{name}_dtype" for name in stored)
-        raise refuse("/dtype", "missing", f"State dtype, or each of {every}.")
+        every = "" if is_common else f", or each of {', '.join(f'{name}_dtype' for name in stored)}"
+        raise refuse("/dtype", "missing", f"State dtype{every}.")
     written = storage(out, "/out_dtype") if out is not None else common or _widened(next(iter(known.values())))
     computed = _promoted(list(known.values())) if compute is None else arithmetic(compute, "/compute_dtype")
     return Formats(

@@ -100,6 +100,7 @@ class Term:
             inputs=tuple((name, held.get(f"{name}_dtype")) for name in self.factors),
             out=held.get("out_dtype"),
             compute=held.get("compute_dtype"),
+            is_common=any(f"{name}_dtype" not in held for name in self.factors),
         )
         return self._replaced({name: value for name, value in formats.members.items() if name in held})
 

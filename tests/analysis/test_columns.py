@@ -17,8 +17,7 @@ from service.errors import OverLimit
 from service.schemas.evaluate import Question
 from service.schemas.reading import validate
 
-from ..engine.drawing import with_numbers
-from ..engine.test_laws import questions_in_columns
+from ..engine.drawing import questions_in_columns, with_numbers
 from .asking import ANY_CLASS, MATMUL, Document, as_json, ask, refused, result
 
 KINDS = pytest.mark.parametrize("kind", sorted(OPS))

@@ -43,7 +43,7 @@ NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null
         (
             {"kind": "einsum", "equation": "i->i", "dims": {"i": 3}, "dtype": "bf16"},
             [
-                "layers.compute and utilization are null: the op moves bytes and computes nothing.",
+                "The op does no arithmetic, so there is no peak and no critical intensity: it takes the time of its bytes.",
                 "The threshold in i is null: no value of it changes which of compute and hbm is longer.",
                 NO_APPROXIMATION,
             ],

@@ -9,6 +9,7 @@ import numpy as np
 
 from service.engine import batch
 from service.engine.arrays import column
+from service.engine.formats import Scale
 from service.engine.machine import Machine
 from service.engine.ops import OPS
 from service.engine.report import Report
@@ -26,7 +27,9 @@ def held(value: Any) -> Any:
     """A member of a request as a term holds it."""
     if isinstance(value, int | list | np.ndarray) and not isinstance(value, bool):
         return column(value)
-    return {name: column(each) for name, each in value.items()} if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        return Scale(**value) if "dtype" in value else {name: column(each) for name, each in value.items()}
+    return value
 
 
 def ask(kind: str, chip: Machine, *, overlap: float = 1.0, **members: Any) -> Report:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import string
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from service.engine import batch
+from service.engine.convolution import Convolution
 from service.engine.dtypes import CLASSES, DTYPES
 from service.engine.formats import Scale
 from service.engine.ops import OPS
@@ -23,6 +25,7 @@ Members = dict[str, Any]
 
 # Powers of two divide each other, as heads and groups must; the others leave ragged ends.
 WHOLE = st.one_of(st.integers(0, 13).map(lambda power: 2**power), st.integers(1, 10_000))
+WHOLE_OR_ZERO = st.one_of(st.just(0), WHOLE)
 FORMATS = st.sampled_from(sorted(DTYPES))
 SCALES = st.one_of(
     st.builds(Scale, st.sampled_from(["fp32", "fp16", "fp8_e4m3"]), group_size=st.integers(1, 300)),
@@ -36,8 +39,45 @@ MORE_EXAMPLES: dict[str, list[Members]] = {
         {"equation": "bshd,bthd->bhst", "dims": {"b": 2, "s": 64, "t": 96, "h": 8, "d": 128}, "dtype": "bf16"},
         {"equation": "a,b,c->abc", "dims": {"a": 30, "b": 40, "c": 50}, "dtype": "fp32"},
     ],
+    "conv2d": [
+        {
+            "in_channels": 96,
+            "out_channels": 96,
+            "height": 112,
+            "width": 112,
+            "kernel_height": 3,
+            "kernel_width": 3,
+            "stride": 2,
+            "groups": 96,
+            "dtype": "int8",
+        }
+    ],
+    "dequantize": [{"rows": 300, "cols": 500, "dtype": "int8", "out_dtype": "fp16"}],
+    "quantize": [{"rows": 300, "cols": 500, "dtype": "fp32", "out_dtype": "int8"}],
+    "optimizer_step": [{"n": 70_553_706_496, "algorithm": "sgd", "dtype": "fp32"}],
 }
 """Questions of another shape than an op's own example."""
+
+
+def _windows_that_fit(kind: str, members: Members) -> Members:
+    """Channels become multiples of the groups; kernels end where the padded input does."""
+    groups, padding, dilation = (members.get(name, default) for name, default in (("groups", 1), ("padding", 0), ("dilation", 1)))
+    channels = {name: groups * math.ceil(members[name] / groups) for name in ("in_channels", "out_channels")}
+    cls = OPS[kind]
+    assert issubclass(cls, Convolution)
+    most = {taps: (members[size] + 2 * padding - 1) // dilation + 1 for size, taps in cls.axes.items()}
+    return {**members, **channels, **{taps: min(members[taps], room) for taps, room in most.items()}}
+
+
+AGREEING: dict[str, Callable[[str, Members], Members]] = {
+    **dict.fromkeys((kind for kind, cls in OPS.items() if issubclass(cls, Convolution)), _windows_that_fit),
+    "topk": lambda _, members: {**members, "k": min(members["k"], members["cols"])},
+}
+"""How the numbers of a question that an op would refuse become the nearest that agree with each other."""
+
+
+def agreeing(kind: str, members: Members) -> Members:
+    return AGREEING[kind](kind, members) if kind in AGREEING else members
 
 
 def examples(kind: str) -> list[Members]:
@@ -54,7 +94,7 @@ def questions(draw: st.DrawFn, kind: str) -> Members:
     example = draw(st.sampled_from(examples(kind)))
     fields = {each.name: each for each in dataclasses.fields(OPS[kind])}  # type: ignore[arg-type]
     numbers = _numbers(draw, fields, example)
-    plain = {name: value for name, value in example.items() if name not in numbers} | numbers
+    plain = agreeing(kind, {name: value for name, value in example.items() if name not in numbers} | numbers)
     varied = {**plain, **_choices(draw, fields, example)}
     if is_answered(kind, varied):
         return varied
@@ -69,15 +109,20 @@ def _numbers(draw: st.DrawFn, fields: Mapping[str, dataclasses.Field[Any]], exam
         if form == "sizes":
             found |= draw(equations()) if draw(st.booleans()) else {name: {index: draw(WHOLE) for index in example[name]}}
         elif form == "whole" and (name in example or (default is not None and draw(st.booleans()))):
-            found[name] = draw(WHOLE)
+            found[name] = draw(WHOLE if each.metadata["least"] else WHOLE_OR_ZERO)
     return found
 
 
 def _choices(draw: st.DrawFn, fields: Mapping[str, dataclasses.Field[Any]], example: Members) -> Members:
-    drawn = {"dtype": FORMATS, "class": st.sampled_from(CLASSES), "scale": SCALES}
     found: Members = {}
     for name, each in fields.items():
         form = each.metadata["form"]
+        drawn = {
+            "dtype": FORMATS,
+            "class": st.sampled_from(CLASSES),
+            "scale": SCALES,
+            "name": st.sampled_from(each.metadata.get("names", ())),
+        }
         if form in drawn and (name == "dtype" or draw(st.integers(0, 3)) == 0):
             found[name] = draw(drawn[form])
         else:
@@ -109,6 +154,25 @@ def with_numbers(members: Members, values: Mapping[str, Any]) -> Members:
     plain = {name: value for name, value in values.items() if name not in sizes}
     inner = {"dims": {**sizes, **{name: value for name, value in values.items() if name in sizes}}} if sizes else {}
     return {**members, **inner, **plain}
+
+
+def at_row(members: Members, lists: Mapping[str, list[int]], row: int) -> Members:
+    """The question with the numbers of one row of its lists."""
+    return with_numbers(members, {name: values[row] for name, values in lists.items()})
+
+
+@st.composite
+def questions_in_columns(draw: st.DrawFn, kind: str, rows: int) -> tuple[Members, dict[str, list[int]]]:
+    """A question, and lists for some of its numbers: each the number itself times small factors."""
+    members = draw(questions(kind))
+    known = numbers(kind, members)
+    names = draw(st.lists(st.sampled_from(sorted(known)), min_size=1, unique=True))
+    factors = st.lists(st.integers(1, 5), min_size=rows, max_size=rows)
+    lists = {name: [known[name] * factor for factor in draw(factors)] for name in names}
+    agreed = [numbers(kind, agreeing(kind, at_row(members, lists, row))) for row in range(rows)]
+    lists = {name: [row[name] for row in agreed] for name in known if name in names or any(row[name] != known[name] for row in agreed)}
+    assume(is_answered(kind, with_numbers(members, lists)))
+    return members, lists
 
 
 def is_answered(kind: str, members: Members) -> bool:

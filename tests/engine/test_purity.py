@@ -11,7 +11,7 @@ from service.engine.machine import Machine
 
 from .asking import ask
 from .chips import B200, H100, V5E
-from .test_laws import at_row
+from .test_laws import bits
 
 FOREIGN = ("pydantic", "fastapi", "starlette", "sqlalchemy", "alembic", "psycopg", "orjson", "typer", "structlog", "yaml")
 OTHER_ROOMS = ("service.api", "service.analysis", "service.schemas", "service.storage", "service.catalogue", "service.settings")
@@ -38,7 +38,7 @@ def test_eight_threads_give_the_answers_of_one() -> None:
     def answered(question: tuple[str, Machine, dict[str, Any]]) -> list[dict[str, bytes]]:
         kind, chip, members = question
         found = ask(kind, chip, **members)
-        return [at_row(found, at) for at in range(found.rows)]
+        return [bits(found, at) for at in range(found.rows)]
 
     serial = [answered(each) for each in questions]
     with ThreadPoolExecutor(8) as pool:
@@ -48,5 +48,5 @@ def test_eight_threads_give_the_answers_of_one() -> None:
 def test_asking_changes_nothing_in_a_chip_or_a_question() -> None:
     before = {name: peak.copy() for name, peak in V5E.matrix_peaks.items()}
     first, second = (ask("matmul", V5E, m=7, k=9, n=11, batch=3, dtype="bf16") for _ in range(2))
-    assert at_row(first, 0) == at_row(second, 0)
+    assert bits(first, 0) == bits(second, 0)
     assert {name: peak.tolist() for name, peak in V5E.matrix_peaks.items()} == {name: peak.tolist() for name, peak in before.items()}

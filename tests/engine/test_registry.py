@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,16 @@ def printed() -> Iterator[str]:
             about = field.metadata
             default = "required" if about["default"] is REQUIRED else f"default {about['default']}"
             star = "*" if about.get("columns") or about["form"] == "sizes" else ""
-            yield f"    {field.name}{star}: {about['form']}, {default}. {about['meaning']}"
+            yield f"    {field.name}{star}: {held(about)}, {default}. {about['meaning']}"
         yield f"    example {dict(cls.example)}"
         yield ""
+
+
+def held(about: Mapping[str, Any]) -> str:
+    """What a field holds: its form, the names of which it takes one, whether 0 is among its numbers."""
+    if about["form"] == "name":
+        return f"one of {' '.join(about['names'])}"
+    return "whole or zero" if about.get("least") == 0 else str(about["form"])
 
 
 def test_the_registry_is_the_one_that_was_printed() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from service.engine import batch
 from service.engine.arrays import column
 from service.engine.formats import Scale
 from service.engine.hbm import operand_bytes
@@ -20,7 +21,7 @@ from service.engine.thresholds import Line, Roofs, climbed, crossing
 
 from .asking import ask, bounds, exact, term, threshold
 from .chips import EVERYTHING, V5E, machine
-from .drawing import numbers, questions, with_numbers
+from .drawing import numbers, questions
 
 KINDS = pytest.mark.parametrize("kind", sorted(OPS))
 SCAN = [2**power for power in range(52)]
@@ -44,7 +45,7 @@ def bytes_of(operand: Any, asked: Any) -> Any:
 
 
 @KINDS
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data(), ridge=st.floats(0.05, 2000))
 def test_both_times_are_equal_at_a_threshold_and_the_order_changes_there(kind: str, data: st.DataObject, ridge: float) -> None:
     """On the stairs of scales and of packed bits the order may change on a step; it never does so away from the threshold."""
@@ -74,7 +75,7 @@ def byte_slack(kind: str, members: dict[str, Any], name: str, values: Any) -> np
 
 
 @KINDS
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_whole_numbers_on_both_sides_of_a_threshold_have_different_verdicts(kind: str, data: st.DataObject) -> None:
     members = data.draw(questions(kind))
@@ -86,7 +87,8 @@ def test_whole_numbers_on_both_sides_of_a_threshold_have_different_verdicts(kind
         if not 1 < value < 2**50 or each.variable not in known:
             continue
         below, above = math.ceil(value) - 1, math.floor(value) + 1
-        verdicts = [*bounds(ask(kind, EVERYTHING, **with_numbers(members, {each.variable: [below, above]})))]
+        both = term(kind, **members).with_columns({each.variable: column([below, above])})  # channels between two multiples of groups, too
+        verdicts = bounds(batch.evaluate(both, EVERYTHING, is_class_asked="compute_dtype" in members))
         assert verdicts == ["hbm", "compute"] or "balanced" in verdicts
 
 

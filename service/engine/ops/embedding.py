@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from ..arrays import Real
 from ..demand import Demand, moves
 from ..registry import op
@@ -44,7 +46,7 @@ class Embedding(Term):
         return ("tokens", "d")
 
     def demand(self) -> Demand:
-        t, d = self.tokens, self.d
+        t, d = np.broadcast_arrays(self.tokens, self.vocab)[0], self.d  # a list of vocab makes rows, though none moves a byte
         return moves(reads={"table": (t, d), "ids": (t,)}, writes={"out": (t, d)})
 
     def formulas(self) -> Formulas:

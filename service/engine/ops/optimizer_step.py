@@ -41,7 +41,7 @@ class OptimizerStep(Term):
 
     @property
     def factors(self) -> tuple[str, ...]:
-        return ("gradients",)
+        return ("weights", "gradients")
 
     @property
     def grows(self) -> tuple[str, ...]:
