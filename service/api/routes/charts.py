@@ -50,4 +50,6 @@ async def post_chart(call: Call, question: Annotated[ChartQuestion, Body(openapi
     if question.analyses:
         stored = await service.pools.database(lambda: history.answers(question.analyses, service.analyses))
     cost = question.points + compare.ROWS_PER_CASE * len(question.cases)
-    return answer(await service.pools.compute(cost, lambda: charts.of_questions(question, service.catalogue, stored)))
+    found = await service.pools.compute(cost, lambda: charts.of_questions(question, service.catalogue, stored))
+    service.metrics.rows.inc(compare.ROWS_PER_CASE * len(question.cases))
+    return answer(found)

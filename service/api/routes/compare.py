@@ -38,4 +38,6 @@ async def post_compare(call: Call, question: Annotated[Comparison, Body(openapi_
     """What each case takes, what binds it, and why it differs from the first."""
     service = call.service
     cost = compare.rows(question, service.catalogue)
-    return answer(await service.pools.compute(cost, lambda: compare.compare(question, service.catalogue)))
+    found = await service.pools.compute(cost, lambda: compare.compare(question, service.catalogue))
+    service.metrics.rows.inc(cost)
+    return answer(found)
