@@ -16,16 +16,24 @@ from ...schemas.analyses import SavedQuestion
 from ..answers import answer, listing, resource
 from ..call import Call
 from ..pages import PageQuery
-from ..results import AnalysisDocument, AnalysisList
+from ..results import AnalysisDocument, AnalysisList, Bound
 from .evaluate import EXAMPLES
 from .router import router
 
 routes = router("analyses")
 
 NEEDS_DATABASE: Final[dict[int | str, dict[str, Any]]] = {503: {}}
+LINKS: Final = {
+    "read": {"operationId": "get_analysis", "parameters": {"id": "$response.body#/id"}, "description": "The analysis that was kept."}
+}
 KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
-    200: {"description": "The same question was kept before; it has gained the labels that it lacked.", "model": AnalysisDocument},
+    200: {
+        "description": "The same question was kept before; it has gained the labels that it lacked.",
+        "model": AnalysisDocument,
+        "links": LINKS,
+    },
+    201: {"links": LINKS},
 }
 SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
 
@@ -42,7 +50,7 @@ class AnalysisQuery(PageQuery):
 
     kind: Annotated[str, AfterValidator(_kind), Field(description="An op, or `ops` for lists.")] | None = None
     chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
-    bound: Literal["compute", "hbm", "network", "balanced"] | None = None
+    bound: Bound | None = None
     label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
 
