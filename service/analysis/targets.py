@@ -64,20 +64,20 @@ def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") 
     """The target as understood; `pointer` is where it stands. Raises `InvalidInput`: unknown-chip, unknown-revision."""
     if isinstance(asked.chip, str):
         chip = catalogue.chip(asked.chip, f"{pointer}/chip")
-        return of_chip(chip, is_pinned=asked.chip == chip.ref)
+        return of_chip(chip, None if asked.chip == chip.ref else f"{pointer}/chip")
     return _in_place(asked.chip, catalogue, pointer)
 
 
 @lru_cache(maxsize=1024)
-def of_chip(chip: Chip, *, is_pinned: bool = True) -> Target:
-    """A chip of the catalogue as a target."""
+def of_chip(chip: Chip, named_at: str | None = None) -> Target:
+    """A chip of the catalogue as a target; `named_at` is where it was named without its revision."""
     numbers = chip.numbers()
     return Target(
         machine=_machine(numbers, is_partial=False),
         document={"chip": chip.ref},
         digest=_digest(numbers),
         chip=chip,
-        assumed=() if is_pinned else ({"pointer": "/target/chip", "value": chip.ref},),
+        assumed=() if named_at is None else ({"pointer": named_at, "value": chip.ref},),
     )
 
 

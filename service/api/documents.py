@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
-Peaks = Annotated[dict[str, float], Field(description="FLOP/s by arithmetic class")]
+PeakRates = TypeAliasType("PeakRates", Annotated[dict[str, float], Field(description="FLOP/s by arithmetic class")])
 Ridges = Annotated[dict[str, dict[str, float]], Field(description="FLOP/B at which each unit, in each class, meets the main memory")]
 
 
@@ -95,8 +96,8 @@ class L2(BaseModel):
 class ChipNumbers(BaseModel):
     """What an engine needs of a chip, in SI. What is unknown is absent."""
 
-    peak_flops_per_s: Peaks | None = None
-    vector_peak_flops_per_s: Peaks | None = None
+    peak_flops_per_s: PeakRates | None = None
+    vector_peak_flops_per_s: PeakRates | None = None
     hbm: Hbm
     cores: int | None = None
     on_chip_bytes_per_core: int | None = None

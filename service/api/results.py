@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from .documents import Page
 
 Number = float | list[float | None] | None
 """A number, or one per row; null where it does not exist."""
 
-Bound = Literal["compute", "hbm", "network", "balanced"]
+Bound = TypeAliasType("Bound", Literal["compute", "hbm", "network", "balanced"])
 Bounds = Bound | list[Bound | None] | None
-Regime = Literal["compute-bound", "communication-bound", "balanced"]
+Regime = TypeAliasType("Regime", Literal["compute-bound", "communication-bound", "balanced"])
+Explanation = TypeAliasType("Explanation", dict[str, list[dict[str, Any]]])
+OpAsked = TypeAliasType("OpAsked", dict[str, Any])
 Bytes = Annotated[dict[str, Number], Field(description="By operand, and `total`.")]
 
 
@@ -126,7 +129,7 @@ class Result(BaseModel):
     assumed: list[Assumed]
     notes: list[str]
     measured: MeasuredDocument | None = Field(default=None, description="Where a measured time was given.")
-    explain: dict[str, list[dict[str, Any]]] | None = Field(default=None, description="The five steps, where they were asked for.")
+    explain: Explanation | None = Field(default=None, description="The five steps, where they were asked for.")
 
 
 class ResultInList(Result):
@@ -157,8 +160,8 @@ class ListResult(BaseModel):
 class Answer(BaseModel):
     """A question as understood, and its answer."""
 
-    op: dict[str, Any] | None = Field(default=None, description="The op, every default filled.")
-    ops: list[dict[str, Any]] | None = None
+    op: OpAsked | None = Field(default=None, description="The op, every default filled.")
+    ops: list[OpAsked] | None = None
     target: dict[str, Any] = Field(description="The chip, pinned to its revision or written in place.")
     options: dict[str, Any]
     measured_s: float | None = None

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypeAliasType
 
 from ..engine.dtypes import ALIASES, CLASSES, DTYPES
 from ..engine.term import LARGEST_DIM
@@ -57,15 +58,32 @@ def _known(name: str, names: tuple[str, ...], detail: str) -> str:
     return name
 
 
-DTypeName = Annotated[str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": [*DTYPES, *ALIASES]})]
-"""A storage format, aliases included."""
+FormatName = TypeAliasType(
+    "FormatName",
+    Annotated[
+        str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": [*DTYPES, *ALIASES], "description": "A number format."})
+    ],
+)
+"""A storage format, aliases included. The OpenAPI document has it once, under this name."""
 
-ComputeName = Annotated[
-    str,
-    AfterValidator(_arithmetic),
-    WithJsonSchema({"type": "string", "enum": list(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES)))}),
-]
-"""An arithmetic class, or a storage format that stands for its class."""
+ComputeName = TypeAliasType(
+    "ComputeName",
+    Annotated[
+        str,
+        AfterValidator(_arithmetic),
+        WithJsonSchema(
+            {
+                "type": "string",
+                "enum": list(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES))),
+                "description": "An arithmetic class, or a number format that stands for its class.",
+            }
+        ),
+    ],
+)
+"""An arithmetic class, or a storage format that stands for its class; once in the OpenAPI document, as `FormatName`."""
 
 PeakClass = Annotated[str, AfterValidator(_peak_class), WithJsonSchema({"type": "string", "enum": list(CLASSES)})]
 """The key of a peak."""
+
+Peaks = TypeAliasType("Peaks", dict[PeakClass, Rate])
+"""Peaks of a unit by arithmetic class [FLOP/s]."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag
 
 from .base import Later, Strict
-from .numbers import Capacity, PeakClass, Rate, Whole
+from .numbers import Capacity, Peaks, Rate, Whole
 
 
 class HbmModel(Strict):
@@ -28,12 +28,10 @@ class ChipModel(Strict):
     """A chip written in place. With `base` it is that chip of the catalogue, the numbers given here replacing its own."""
 
     base: str | None = Field(default=None, max_length=200, description="catalogue id, or id@revision")
-    peak_flops_per_s: dict[PeakClass, Rate] | None = Field(
+    peak_flops_per_s: Peaks | None = Field(
         default=None, description="dense peak of the matrix unit by arithmetic class, FLOP/s; one multiply-add is 2"
     )
-    vector_peak_flops_per_s: dict[PeakClass, Rate] | None = Field(
-        default=None, description="peak of the vector unit by arithmetic class, FLOP/s"
-    )
+    vector_peak_flops_per_s: Peaks | None = Field(default=None, description="peak of the vector unit by arithmetic class, FLOP/s")
     hbm: HbmModel | None = None
     cores: Whole | None = Field(default=None, description="cores that share the work")
     on_chip_bytes_per_core: Capacity | None = Field(default=None, description="usable on-chip store of a core, bytes")

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from ..engine.ops import OPS
 from ..engine.term import Term
 from .base import Later, Strict
-from .numbers import Column, ColumnOrZero, ComputeName, DTypeName, Whole, WholeOrZero
+from .numbers import Column, ColumnOrZero, ComputeName, FormatName, Whole, WholeOrZero
 
 
 class ScaleModel(Strict):
@@ -25,8 +25,8 @@ class ScaleModel(Strict):
     block: list[Whole] | None = Field(
         default=None, min_length=1, max_length=52, description="elements per block, one size per dim of the operand in its own order"
     )
-    dtype: DTypeName = Field(description="format of a scale")
-    zero_point_dtype: DTypeName | None = Field(default=None, description="format of a zero point beside each scale")
+    dtype: FormatName = Field(description="format of a scale")
+    zero_point_dtype: FormatName | None = Field(default=None, description="format of a zero point beside each scale")
 
     @model_validator(mode="after")
     def _one_shape(self) -> ScaleModel:
@@ -50,7 +50,7 @@ def _annotation(field: dataclasses.Field[Any], *, columns: bool) -> Any:
         number = Column if lists else Whole
     return {
         "whole": number,
-        "dtype": DTypeName,
+        "dtype": FormatName,
         "class": ComputeName,
         "scale": ScaleModel,
         "name": Literal[metadata.get("names", ())],

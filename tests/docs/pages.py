@@ -8,7 +8,8 @@ status in its first line where that is not 200:
     ```                          ```
 
 A block `console` whose command is `roofline …` shows what that writes on a terminal; `question.json` is then the body of the page's
-first request. What a reply shows is told in `replies.py`.
+first request, and the body of a request that bears the name of a file behind its language is that file. What a reply shows is told in
+`replies.py`.
 """
 
 from __future__ import annotations

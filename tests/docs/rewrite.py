@@ -32,10 +32,12 @@ def _typed(page: str) -> list[tuple[int, int, str]]:
 
 
 def typed(page: str, command: str) -> str:
-    """What `command` of a page writes where `question.json` is the body of the page's first request."""
+    """What `command` of a page writes where the files that the page speaks of have the bodies of its requests."""
     with tempfile.TemporaryDirectory() as folder:
-        asked, _ = next(exchanges(page))
-        (Path(folder) / "question.json").write_text(read(asked).body or "", encoding="utf-8")
+        for at, (asked, _) in enumerate(exchanges(page)):
+            name = asked.words or ("question.json" if at == 0 else "")
+            if name:
+                (Path(folder) / name).write_text(read(asked).body or "", encoding="utf-8")
         return written(command, Path(folder))
 
 

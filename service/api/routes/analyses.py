@@ -17,7 +17,7 @@ from ..answers import listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
 from ..pages import PageQuery
-from ..results import AnalysisDocument, AnalysisList
+from ..results import AnalysisDocument, AnalysisList, Bound
 from .evaluate import EXAMPLES
 from .router import router
 
@@ -27,14 +27,18 @@ NEEDS_DATABASE: Final[dict[int | str, dict[str, Any]]] = {503: {}}
 CHANGES: Final = {
     "label": {"summary": "One label set, the others left; a new note", "value": {"labels": {"team": "serving"}, "note": "checked"}}
 }
+LINKS: Final = {
+    "read": {"operationId": "get_analysis", "parameters": {"id": "$response.body#/id"}, "description": "The analysis that was kept."}
+}
 KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
     200: {
         **TAGGED[200],
         "description": "The same question was kept before; it has gained the labels that it lacked.",
         "model": AnalysisDocument,
+        "links": LINKS,
     },
-    201: TAGGED[200],
+    201: {**TAGGED[200], "links": LINKS},
 }
 CHANGED: Final[dict[int | str, dict[str, Any]]] = {**NEEDS_DATABASE, 200: TAGGED[200], 412: {}, 428: {}}
 SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
@@ -53,7 +57,7 @@ class AnalysisQuery(PageQuery):
 
     kind: Annotated[str, AfterValidator(_kind), Field(description="An op, or `ops` for lists.")] | None = None
     chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
-    bound: Literal["compute", "hbm", "network", "balanced"] | None = None
+    bound: Bound | None = None
     label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
 

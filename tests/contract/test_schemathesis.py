@@ -1,0 +1,129 @@
+"""Schemathesis reads the OpenAPI document and asks what it allows and what it forbids. No answer may be a 5xx, undocumented or of another
+shape than the document says, and nothing that the document forbids may be accepted.
+
+What the document cannot say is refused with a 400 or a 422 although it is allowed: chips that do not exist, formats that a chip has no
+peak for, control characters. So that not every question ends there, most get chips that exist, and neither too many nor too few parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import Case, Config, GenerationMode
+from schemathesis.config import ChecksConfig, PositiveDataAcceptanceConfig, ProjectConfig, ProjectsConfig
+from schemathesis.core.result import Ok
+from schemathesis.schemas import APIOperation, BaseSchema
+
+from service.api.contract import Contract
+from service.api.routes.all import all_routes
+
+AnyCase = Case[Any]
+REFUSED_FOR_WHAT_THEY_MEAN = PositiveDataAcceptanceConfig(expected_statuses=["2xx", "400", "404", "413", "422"])
+BOUNDED = settings(
+    max_examples=12,
+    stateful_step_count=4,
+    phases=[Phase.generate],
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+CHIPS = ("nvidia-h100-sxm", "google-tpu-v5e", "amd-epyc-9654@1")
+MATMUL = {"kind": "matmul", "m": 64, "k": 8192, "n": 8192, "dtype": "bf16"}
+OPERATIONS = {
+    f"{method.upper()} {path}": described
+    for path, methods in Contract(all_routes()).document["paths"].items()
+    for method, described in methods.items()
+}
+FORBIDDING = [
+    name
+    for name, described in OPERATIONS.items()
+    if "requestBody" in described or any(each["in"] == "query" for each in described.get("parameters", ()))
+]
+"""Those that something can be wrong with, any text being allowed as a name in a path."""
+
+
+@pytest.fixture(scope="module")
+def contract() -> BaseSchema:
+    checks = ChecksConfig(positive_data_acceptance=REFUSED_FOR_WHAT_THEY_MEAN)
+    config = Config(seed=1, projects=ProjectsConfig(default=ProjectConfig(checks=checks)))
+    return schemathesis.openapi.from_dict(Contract(all_routes()).document, config=config)
+
+
+def operation(contract: BaseSchema, name: str) -> APIOperation[Any, Any, Any, Any]:
+    found = (each.ok() for each in contract.get_all_operations() if isinstance(each, Ok))
+    return next(each for each in found if each.label == name)
+
+
+def meant(body: Any) -> Any:
+    """`body` with a chip that exists wherever it names one, one question where it could have none or two, and two cases with targets."""
+    if isinstance(body, list):
+        return [meant(each) for each in body]
+    if not isinstance(body, dict):
+        return body
+    known = {name: meant(each) for name, each in body.items()}
+    for name in {"chip", "base"} & known.keys():
+        if isinstance(known[name], str):
+            known[name] = CHIPS[len(known[name]) % len(CHIPS)]
+    if "target" in known and known.get("ops"):
+        known.pop("op", None)
+    elif "target" in known:
+        known["op"] = known.get("op") or MATMUL
+    if known.get("cases"):
+        case = {**known["cases"][0], "target": {"chip": CHIPS[0]}}
+        return {"cases": [case if len(str(case)) % 2 else {**case, "op": MATMUL}] * 2}
+    return known
+
+
+def asked(case: AnyCase) -> AnyCase:
+    is_allowed = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
+    if is_allowed and isinstance(case.body, dict) and len(case.body) % 4:
+        case.body = meant(case.body)
+    if is_allowed and "dtype" in case.query and len(case.query["dtype"]) % 2:
+        case.query |= {"chip": CHIPS[0], "dtype": "bf16"}
+    return case
+
+
+def statuses(contract: BaseSchema, address: str, name: str, mode: GenerationMode) -> set[int]:
+    """Sends what the contract allows, or forbids, for an operation, and checks every answer against it."""
+    found = set()
+
+    @BOUNDED
+    @given(case=operation(contract, name).as_strategy(generation_mode=mode))
+    def check(case: AnyCase) -> None:
+        found.add(asked(case).call_and_validate(base_url=address).status_code)
+
+    check()
+    return found
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_is_allowed_is_answered_as_the_contract_says(contract: BaseSchema, address: str, name: str) -> None:
+    found = statuses(contract, address, name, GenerationMode.POSITIVE)
+    assert found & ({404} if "{" in name else {200, 201})
+
+
+@pytest.mark.parametrize("name", FORBIDDING)
+def test_what_is_forbidden_is_refused_as_the_contract_says(contract: BaseSchema, address: str, name: str) -> None:
+    assert all(status >= 400 for status in statuses(contract, address, name, GenerationMode.NEGATIVE))
+
+
+def test_what_was_kept_is_found_by_following_the_links(contract: BaseSchema, address: str) -> None:
+    followed = []
+
+    class Walk(contract.as_state_machine()):  # type: ignore[misc]
+        def before_call(self, case: AnyCase) -> None:
+            asked(case)
+
+        def get_call_kwargs(self, _case: AnyCase) -> dict[str, Any]:
+            return {"base_url": address}
+
+        def after_call(self, response: schemathesis.Response, case: AnyCase) -> None:
+            super().after_call(response, case)
+            followed.append((case.operation.label, response.status_code))
+
+    Walk.run(settings=BOUNDED)
+    assert ("GET /v1/analyses/{id}", 200) in followed
