@@ -29,7 +29,7 @@ def at(document: Any, pointer: str) -> Any:
 
 
 @KINDS
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_posting_the_question_as_understood_gives_the_same_and_assumes_nothing(
     kind: str, catalogue: Catalogue, data: st.DataObject
@@ -46,7 +46,7 @@ def test_posting_the_question_as_understood_gives_the_same_and_assumes_nothing(
 
 
 @KINDS
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_what_is_assumed_is_what_was_left_out(kind: str, catalogue: Catalogue, data: st.DataObject) -> None:
     op = as_json(kind, data.draw(questions(kind)))

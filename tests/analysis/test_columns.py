@@ -45,7 +45,7 @@ def without_batch(entries: list[Document]) -> list[Document]:
 
 
 @KINDS
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_every_value_of_every_row_is_that_of_the_single_answer(kind: str, catalogue: Catalogue, data: st.DataObject) -> None:
     members, lists = data.draw(questions_in_columns(kind, rows=3))

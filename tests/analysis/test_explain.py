@@ -35,7 +35,7 @@ def entries(explained: Document) -> list[Document]:
 
 
 @KINDS
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), overlap=st.sampled_from([0.0, 0.25, 1.0]))
 def test_the_numbers_give_the_value(kind: str, catalogue: Catalogue, data: st.DataObject, overlap: float) -> None:
     op = as_json(kind, data.draw(questions(kind)))

@@ -29,7 +29,7 @@ from .chips import EVERYTHING
 from .drawing import agreeing, at_row, examples, is_answered, numbers, questions, questions_in_columns, with_numbers
 
 KINDS = pytest.mark.parametrize("kind", sorted(OPS))
-FEW = settings(max_examples=12)
+FEW = settings(max_examples=10)
 
 WINDOWS = {
     "stride": "longer steps leave fewer windows",

@@ -41,7 +41,7 @@ def agrees(found: Report, change: str, changed: Report, work: float = 1.0) -> No
 
 
 @KINDS
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_a_lever_is_the_changed_question(kind: str, data: st.DataObject) -> None:
     members = data.draw(questions(kind))

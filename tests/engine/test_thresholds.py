@@ -45,7 +45,7 @@ def bytes_of(operand: Any, asked: Any) -> Any:
 
 
 @KINDS
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(data=st.data(), ridge=st.floats(0.05, 2000))
 def test_both_times_are_equal_at_a_threshold_and_the_order_changes_there(kind: str, data: st.DataObject, ridge: float) -> None:
     """On the stairs of scales and of packed bits the order may change on a step; it never does so away from the threshold."""
@@ -75,7 +75,7 @@ def byte_slack(kind: str, members: dict[str, Any], name: str, values: Any) -> np
 
 
 @KINDS
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(data=st.data())
 def test_whole_numbers_on_both_sides_of_a_threshold_have_different_verdicts(kind: str, data: st.DataObject) -> None:
     members = data.draw(questions(kind))
