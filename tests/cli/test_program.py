@@ -22,6 +22,8 @@ Options:
 Commands:
   serve     Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
   evaluate  Answer one question, JSON as for POST /v1/evaluate.
+  compare   Hold cases against the first, JSON as for POST /v1/compare.
+  chart     Draw rooflines: of a chip, or of cases with their points.
   chips     List the chips, or show all that is known of one, with sources.
   ops       List the ops, or describe one: fields, formulas, an example.
   migrate   Bring the schema of the database to this version.
@@ -39,6 +41,8 @@ def test_help_says_what_there_is() -> None:
     [
         ("serve", ("--host", "--port", "--data", "--database-url", "--allow-unauthenticated", "ROOFLINE_DATABASE_URL")),
         ("evaluate", ("[FILE]", "--json", "POST /v1/evaluate")),
+        ("compare", ("[FILE]", "--json", "POST /v1/compare")),
+        ("chart", ("[FILE]", "--chip", "--dtype", "--points", "-o", "--force", "SVG")),
         ("chips", ("[ID]", "--json", "id@revision")),
         ("ops", ("[KIND]", "--json")),
         ("migrate", ("--data", "--database-url")),
