@@ -22,6 +22,8 @@ Options:
 Commands:
   serve     Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
   evaluate  Answer one question, JSON as for POST /v1/evaluate.
+  compare   Hold cases against the first, JSON as for POST /v1/compare.
+  chart     Draw rooflines: of a chip, or of cases with their points.
   chips     List the chips, or show all that is known of one, with sources.
   clusters  List the systems, chips wired together, or show one with sources.
   ops       List the ops, or describe one: fields, formulas, an example.
@@ -40,6 +42,8 @@ def test_help_says_what_there_is() -> None:
     [
         ("serve", ("--host", "--port", "--data", "--database-url", "--allow-unauthenticated", "ROOFLINE_DATABASE_URL")),
         ("evaluate", ("[FILE]", "--json", "POST /v1/evaluate")),
+        ("compare", ("[FILE]", "--json", "POST /v1/compare")),
+        ("chart", ("[FILE]", "--chip", "--dtype", "--points", "-o", "--force", "SVG")),
         ("chips", ("[ID]", "--vendor", "--kind", "--dtype", "--year", "--text", "--json", "id@revision")),
         ("clusters", ("[ID]", "--json", "id@revision")),
         ("ops", ("[KIND]", "--json")),
