@@ -112,7 +112,16 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
         "engine_version": "0.1.0",
         "document_version": 1,
         "catalogue_digest": catalogue.digest,
-        "limits": {"body_bytes": 8388608, "json_depth": 32, "object_members": 10000, "list_limit": 200, "ops": 1000, "rows": 100000},
+        "limits": {
+            "body_bytes": 8388608,
+            "json_depth": 32,
+            "object_members": 10000,
+            "list_limit": 200,
+            "ops": 1000,
+            "rows": 100000,
+            "cases": 100,
+            "chart_points": 2048,
+        },
     }
     formats = {each.pop("name"): each for each in meta["number_formats"]}
     assert formats["mxfp4"] == {"aliases": [], "bits": 4, "arithmetic": "fp4", "scale_group": 32, "scale_bits": 8}
