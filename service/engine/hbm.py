@@ -62,9 +62,15 @@ def _side_bytes(operand: Operand, scale: Scale) -> Real:
 
 
 def _packed(count: Real, bits: int) -> Real:
-    """Bytes of `count` values of `bits` bits each; a tensor ends on a whole byte."""
+    """Bytes of `count` values of `bits` bits each; a tensor ends on a whole byte.
+
+    Below a byte the n values fill n bytes but for ⌊n·(8−bits)/8⌋: with 4 or 6 bits that is exact, where n·6 would be rounded above 2^53.
+    """
     whole, rest = divmod(bits, 8)
-    return count * whole if rest == 0 else np.ceil(count * bits / 8)
+    if rest == 0:
+        return count * whole
+    values = np.ceil(count)
+    return values - np.floor(values * ((8 - bits) / 8))
 
 
 def _groups(operand: Operand, size: int) -> Real:

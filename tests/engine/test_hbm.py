@@ -115,6 +115,13 @@ def test_an_odd_count_of_int4_ends_on_a_whole_byte() -> None:
     assert [counted((count,), (-1,), 0, Storage(DTYPES["int4"])) for count in (1, 2, 3, 7)] == [1, 1, 2, 4]
 
 
+@pytest.mark.parametrize("dtype", ["fp6", "int4", "int8"])
+@pytest.mark.parametrize("count", [2**51 + 3, 5_456_703_623_666_007, 2**53 - 2, 2**53 - 1])
+def test_bytes_are_exact_up_to_the_largest_dim(count: int, dtype: str) -> None:
+    """6·count alone would be rounded above 2^53, and a byte be lost."""
+    assert counted((count,), (-1,), 0, Storage(DTYPES[dtype])) == -(-count * DTYPES[dtype].bits // 8)
+
+
 def test_the_operands_of_a_product_have_scales_along_the_contraction() -> None:
     """a is [batch, m, k] and b [batch, k, n]: ⌈k/group⌉ scales for each row of a, and for each column of b."""
     scale = Scale("fp32", group_size=100)
