@@ -39,7 +39,9 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
             raise Flood(_DETAIL)
         message = await _next(receive)
         size += len(message["body"])
-        kept = [] if size > MAX_BODY_BYTES else [*kept, message["body"]]
+        kept.append(message["body"])
+        if size > MAX_BODY_BYTES:
+            kept.clear()
     if size > MAX_BODY_BYTES:
         raise OverLimit(_DETAIL, code="body-too-large")
     return b"".join(kept)
