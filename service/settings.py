@@ -69,6 +69,8 @@ def truth(text: str) -> bool:
 
 
 def folder(text: str) -> Path:
+    if not text:
+        raise ValueError(text)
     return Path(text).expanduser().absolute()
 
 

@@ -115,6 +115,12 @@ def test_an_option_is_named_as_it_was_typed() -> None:
     assert option("data_dir") == "--data"
 
 
+def test_an_empty_option_is_not_the_folder_that_one_happens_to_be_in() -> None:
+    with pytest.raises(InvalidSettings) as refused:
+        Settings.from_environment(HOME, data_dir="")
+    assert refused.value.detail == "--data is '': allowed is a folder."
+
+
 def test_the_address_of_the_database_is_shown_nowhere() -> None:
     settings = Settings.from_environment(HOME, database_url="postgresql://ada:secret@db/roofline")
     assert "secret" not in repr(settings)
