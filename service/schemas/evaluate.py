@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from .base import Later, Strict
@@ -16,10 +16,15 @@ MeasuredSeconds = Annotated[
 ]
 
 
+def _without_sign_of_zero(number: float) -> float:
+    """-0.0 is the same number as 0.0 and must be the same question."""
+    return number + 0.0
+
+
 class OptionsModel(Strict):
     """How the question is evaluated."""
 
-    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)] = Field(
+    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(_without_sign_of_zero)] = Field(
         default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
     )
     explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")

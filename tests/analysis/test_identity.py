@@ -49,6 +49,11 @@ def test_the_same_question_is_the_same_analysis(catalogue: Catalogue, question: 
     assert (again.id, again.question_digest, again.target_digest) == (first.id, first.question_digest, first.target_digest)
 
 
+def test_zero_is_the_same_question_with_either_sign(catalogue: Catalogue) -> None:
+    plus, minus = (prepared(catalogue, {"op": MATMUL, "options": {"overlap": zero}}) for zero in (0.0, -0.0))
+    assert (minus.id, minus.question, minus.answer) == (plus.id, plus.question, plus.answer)
+
+
 def test_every_other_question_is_another_analysis(catalogue: Catalogue) -> None:
     ids = {prepared(catalogue, {"op": MATMUL}).id, *(prepared(catalogue, question).id for question in OTHER)}
     assert len(ids) == 1 + len(OTHER)
