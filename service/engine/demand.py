@@ -35,6 +35,11 @@ class Operand(NamedTuple):
     def elements(self) -> Real:
         return product(self.shape)
 
+    @property
+    def cut_dims(self) -> int:
+        """How many dims a block of scales has."""
+        return len(self.shape) - self.uncut
+
 
 class Gemm(NamedTuple):
     """A batch of matrix products [m, k] x [k, n]."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .arrays import Real
-from .demand import Demand
+from .demand import Demand, Operand
 from .formats import Storage
 from .report import core
 
@@ -44,8 +44,8 @@ class Factor:
 
 
 def factors(first: Side, second: Side) -> tuple[Factor, ...]:
-    """The causes in their order. An operand that only the second question has takes its format from there."""
-    borrowed = {name: first.storages.get(name, stored) for name, stored in second.storages.items()}
+    """The causes in their order. Operands of the second question keep the formats that the first has for their names."""
+    borrowed = {each.name: _borrowed(each, first, second) for each in second.demand.operands}
     counts = replace(first, demand=second.demand, storages=borrowed)
     formats = replace(counts, storages=second.storages)
     peak = replace(formats, peak=second.peak)
@@ -61,3 +61,12 @@ def factors(first: Side, second: Side) -> tuple[Factor, ...]:
         found.append(Factor(cause, before, after))
         before = after
     return tuple(found)
+
+
+def _borrowed(operand: Operand, first: Side, second: Side) -> Storage:
+    """How the first question stores an operand of this name; without its scales where they would cut an array of other dims."""
+    known = next((each for each in first.demand.operands if each.name == operand.name), None)
+    if known is None:
+        return second.storages[operand.name]
+    stored = first.storages[operand.name]
+    return stored if known.cut_dims == operand.cut_dims else stored._replace(scale=None)

@@ -114,7 +114,7 @@ class Term:
         """How each operand of `demand` lies in memory; asks for a resolved term."""
         held = self.__dict__
         formats = [(each.name, self._format(each.name), held.get(f"{each.name}_scale")) for each in demand.operands]
-        return _storages(tuple(formats), tuple([len(each.shape) - each.uncut for each in demand.operands]))
+        return _storages(tuple(formats), tuple([each.cut_dims for each in demand.operands]))
 
     def _format(self, operand: str) -> str:
         held = self.__dict__

@@ -254,3 +254,34 @@ def test_as_many_cases_as_allowed(catalogue: Catalogue) -> None:
 def test_the_cost_of_a_comparison_is_that_of_its_cases(catalogue: Catalogue) -> None:
     assert rows(validate(Comparison, {"cases": [case(MATMUL)] * 3}), catalogue) == 3 * ROWS_PER_CASE
     assert rows(validate(Comparison, {"cases": [{"op": MATMUL}], "chips": "all"}), catalogue) == len(catalogue.chips) * ROWS_PER_CASE
+
+
+BLOCKED: list[Document] = [
+    {**MATMUL, "b_dtype": "int8", "b_scale": {"block": [128, 128], "dtype": "fp32"}},
+    {
+        "kind": "quantize",
+        "rows": 5,
+        "cols": 7,
+        "dtype": "bf16",
+        "out_dtype": "int4",
+        "out_scale": {"block": [2, 2], "dtype": "fp32"},
+    },
+    {
+        "kind": "einsum",
+        "equation": "abc,acd->abd",
+        "dims": {"a": 3, "b": 5, "c": 7, "d": 2},
+        "dtype": "bf16",
+        "a_scale": {"block": [1, 2, 3], "dtype": "fp16"},
+    },
+]
+"""Questions whose scales stand in blocks of two or three dims."""
+
+
+@pytest.mark.parametrize("kind", OPS)
+@pytest.mark.parametrize("first", BLOCKED, ids=lambda op: op["kind"])
+def test_blocks_of_scales_are_held_against_arrays_of_any_dims(catalogue: Catalogue, first: Document, kind: str) -> None:
+    other = {"kind": kind, **OPS[kind].example}
+    for written in compared(catalogue, case(first, "nvidia-h100-sxm"), case(other, "nvidia-h100-sxm"), case(first, "nvidia-h100-sxm"))[
+        "cases"
+    ]:
+        assert math.prod(factors(written).values()) == pytest.approx(written["ratios"]["time"], rel=1e-14)
