@@ -48,5 +48,6 @@ def _thresholds(asked: Asked, report: Report) -> list[str]:
             found.append("The threshold in batch is null: every pair brings its own matrices, so more pairs never raise the intensity.")
         elif any_of(absent := np.isnan(each.exact)):
             where = "" if absent.all() else " in the rows where it is null"
-            found.append(f"The threshold in {each.variable} is null{where}: no value of it changes which of compute and hbm is longer.")
+            what = f"The threshold in {each.variable} is null{where}"
+            found.append(f"{what}: no value of it was found at which compute and hbm change places.")
     return found

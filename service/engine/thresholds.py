@@ -22,7 +22,7 @@ PARALLEL = 1e-12
 """Two lines whose slopes differ by less, relative to them, never meet."""
 
 ROUNDS = 256
-"""Steps after which a climb up the stairs ends where it is; three or four are usual."""
+"""Steps after which a climb up the stairs is given up; three or four are usual."""
 
 UNREACHED = float(2**53)
 """No dim is as large."""
@@ -81,7 +81,7 @@ def climbed(flops: Line, elements: Line, below: Line, scales_at: Callable[[Real]
 
     `elements` are the bytes without scales, `scales_at` gives those of the scales at a v and `below` the line on which their
     stairs stand. That line crosses too early; from there each round solves for the v that the stair reached so far asks for,
-    until it is the right one.
+    until it is the right one. NaN where there is none, and where `ROUNDS` do not reach it: a value on the way would be too low.
     """
     floor = Line(elements.base + below.base, elements.slope + below.slope)
     value = crossing(flops, floor, roofs)
@@ -90,6 +90,7 @@ def climbed(flops: Line, elements: Line, below: Line, scales_at: Callable[[Real]
     is_within = ~np.isnan(value) | (roofs.ridge * floor.base <= flops.base)
     climbs = is_within & (flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL))
     rise = flops.slope / roofs.ridge - elements.slope
+    moves = climbs
     for _ in range(ROUNDS):
         value = np.where(climbs, np.fmax(value, FIRST), value)
         following = np.where(climbs, (elements.base + scales_at(value) - flops.base / roofs.ridge) / rise, value)
@@ -97,4 +98,4 @@ def climbed(flops: Line, elements: Line, below: Line, scales_at: Callable[[Real]
         if not moves.any():
             break
         value = np.where(moves, following, value)
-    return np.where((value > FIRST) & (value < UNREACHED), value, np.nan)
+    return np.where((value > FIRST) & (value < UNREACHED) & ~moves, value, np.nan)

@@ -18,11 +18,11 @@ NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null
         (MATMUL, []),
         (
             {**MATMUL, "k": 16},
-            ["The threshold in m is null: no value of it changes which of compute and hbm is longer."],
+            ["The threshold in m is null: no value of it was found at which compute and hbm change places."],
         ),
         (
             {**MATMUL, "k": [16, 8192]},
-            ["The threshold in m is null in the rows where it is null: no value of it changes which of compute and hbm is longer."],
+            ["The threshold in m is null in the rows where it is null: no value of it was found at which compute and hbm change places."],
         ),
         (
             {**MATMUL, "batch": 2},
@@ -30,13 +30,13 @@ NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null
         ),
         (
             {"kind": "elementwise", "n": 8, "dtype": "fp32"},
-            ["The threshold in n is null: no value of it changes which of compute and hbm is longer.", NO_APPROXIMATION],
+            ["The threshold in n is null: no value of it was found at which compute and hbm change places.", NO_APPROXIMATION],
         ),
         (
             {"kind": "elementwise", "n": 8, "flops_per_element": 10_000, "dtype": "bf16"},
             [
                 "The vector unit has no bf16 peak of its own; the op runs there in fp32.",
-                "The threshold in n is null: no value of it changes which of compute and hbm is longer.",
+                "The threshold in n is null: no value of it was found at which compute and hbm change places.",
                 NO_APPROXIMATION,
             ],
         ),
@@ -44,7 +44,7 @@ NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null
             {"kind": "einsum", "equation": "i->i", "dims": {"i": 3}, "dtype": "bf16"},
             [
                 "The op does no arithmetic, so there is no peak and no critical intensity: it takes the time of its bytes.",
-                "The threshold in i is null: no value of it changes which of compute and hbm is longer.",
+                "The threshold in i is null: no value of it was found at which compute and hbm change places.",
                 NO_APPROXIMATION,
             ],
         ),

@@ -221,3 +221,34 @@ def test_a_threshold_beyond_all_dims_does_not_exist() -> None:
     near = Line(column(2.0**40), column(1.0 - 2.0**-20))
     assert np.isnan(crossing(flat, near, roofs))
     assert np.isnan(climbed(flat, near, Line(column(0.0), column(0.0)), lambda value: 0.0 * value, roofs))
+
+
+def first_on_two_stairs(base: float, rise: float, stairs: tuple[tuple[int, int], ...], most: float) -> float:
+    """The first v with rise·v ≥ base + Σ height·⌈v/width⌉, stair after stair; NaN where it lies beyond `most`."""
+    start = 0.0
+    while start < most:
+        end = min((start // width + 1) * width for width, _ in stairs)
+        value = (base + sum(height * math.ceil(end / width) for width, height in stairs)) / rise
+        if value <= end:
+            return max(value, start)
+        start = end
+    return math.nan
+
+
+@pytest.mark.parametrize("above", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("heights", [(144, 8), (100, 100), (1000, 1000)])
+@pytest.mark.parametrize("base", [1.0, 10.0, 1000.0])
+def test_a_climb_ends_at_the_right_stair_or_says_that_it_does_not(above: float, heights: tuple[int, int], base: float) -> None:
+    """Stairs of nearly one width drift apart so slowly that a climb close to the parallel can take more rounds than it has."""
+    widths, one, most = (255, 256), np.ones(1), 3e6
+    slope = sum(height / width for height, width in zip(heights, widths, strict=True))
+    rise = slope * (1.0 + above)
+
+    def scales_at(value: Any) -> Any:
+        return sum(height * np.ceil(value / width) for height, width in zip(heights, widths, strict=True))
+
+    lines = (Line(0.0 * one, (1.0 + rise) * one), Line(base * one, one), Line(0.0 * one, slope * one))
+    found = climbed(*lines, scales_at, Roofs(one, one, one)).item()
+    right = first_on_two_stairs(base, rise, tuple(zip(widths, heights, strict=True)), most)
+    assert math.isnan(found) or found > most or found == pytest.approx(right, rel=1e-9)
+    assert above < 1e-2 or not math.isnan(found)
