@@ -1,4 +1,4 @@
-"""Ops that pass over the rows of one array X[rows, cols]: the fields that they share."""
+"""Ops on one array X[rows, cols]: the fields that they share."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from .term import Term, choice, dim
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rowwise(Term):
+class OnRows(Term):
+    """Reads x, row by row; what is written and in which format is the op's own."""
+
     rows: Real = dim("rows, one per token")
     cols: Real = dim("width of a row")
-    dtype: str | None = choice("format of all arrays")
-    out_dtype: str | None = choice("format of out (dtype)")
-    compute_dtype: str | None = choice("arithmetic class (that of dtype)", "class")
 
     @property
     def factors(self) -> tuple[str, ...]:
@@ -23,3 +22,12 @@ class Rowwise(Term):
     @property
     def grows(self) -> tuple[str, ...]:
         return ("rows", "cols")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rowwise(OnRows):
+    """Computes on x and writes out in the format that x has unless told otherwise."""
+
+    dtype: str | None = choice("format of all arrays")
+    out_dtype: str | None = choice("format of out (dtype)")
+    compute_dtype: str | None = choice("arithmetic class (that of dtype)", "class")

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..arrays import Real
 from ..demand import Demand, moves
 from ..registry import op
-from ..term import REQUIRED, Formulas, Term, choice, dim
+from ..rowwise import OnRows
+from ..term import REQUIRED, Formulas, choice
 
 FORMULAS = Formulas(
     flops="0",
@@ -24,21 +24,11 @@ FORMULAS = Formulas(
 
 @op("cast")
 @dataclass(frozen=True, kw_only=True)
-class Cast(Term):
-    rows: Real = dim("rows")
-    cols: Real = dim("width of a row")
+class Cast(OnRows):
     dtype: str = choice("format of x", default=REQUIRED)
     out_dtype: str = choice("format of out", default=REQUIRED)
 
     example: ClassVar = {"rows": 8192, "cols": 8192, "dtype": "fp32", "out_dtype": "bf16"}
-
-    @property
-    def factors(self) -> tuple[str, ...]:
-        return ("x",)
-
-    @property
-    def grows(self) -> tuple[str, ...]:
-        return ("rows", "cols")
 
     def demand(self) -> Demand:
         b, d = self.rows, self.cols

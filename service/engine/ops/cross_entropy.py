@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..arrays import Real
 from ..demand import Demand, row_pass
 from ..registry import op
-from ..term import Formulas, Term, choice, dim
+from ..rowwise import OnRows
+from ..term import Formulas, choice
 
 FORMULAS = Formulas(
     flops="4·rows·cols",
@@ -24,22 +24,12 @@ FORMULAS = Formulas(
 
 @op("cross_entropy")
 @dataclass(frozen=True, kw_only=True)
-class CrossEntropy(Term):
-    rows: Real = dim("rows, one per token")
-    cols: Real = dim("logits of a row: the vocabulary")
+class CrossEntropy(OnRows):
     dtype: str | None = choice("format of the logits")
     compute_dtype: str | None = choice("arithmetic class (that of dtype)", "class")
 
     example: ClassVar = {"rows": 4096, "cols": 128256, "dtype": "bf16"}
     fixed: ClassVar = {"targets": "int32", "loss": "fp32"}
-
-    @property
-    def factors(self) -> tuple[str, ...]:
-        return ("x",)
-
-    @property
-    def grows(self) -> tuple[str, ...]:
-        return ("rows", "cols")
 
     def demand(self) -> Demand:
         b, d = self.rows, self.cols

@@ -11,18 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..arrays import Real
 from ..demand import Demand, row_pass
 from ..formats import Scale
 from ..registry import op
-from ..term import REQUIRED, Formulas, Term, choice, dim
+from ..rowwise import OnRows
+from ..term import REQUIRED, Formulas, choice
 
 
 @op("dequantize")
 @dataclass(frozen=True, kw_only=True)
-class Dequantize(Term):
-    rows: Real = dim("rows, one per token")
-    cols: Real = dim("width of a row, along which groups run")
+class Dequantize(OnRows):
     dtype: str = choice("format of x", default=REQUIRED)
     out_dtype: str = choice("format of out, in which the op computes", default=REQUIRED)
     x_scale: Scale | None = choice("scales read beside x", "scale")
@@ -39,10 +37,6 @@ class Dequantize(Term):
     @property
     def factors(self) -> tuple[str, ...]:
         return ("out",)
-
-    @property
-    def grows(self) -> tuple[str, ...]:
-        return ("rows", "cols")
 
     @property
     def operations(self) -> int:

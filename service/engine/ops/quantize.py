@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..arrays import Real
 from ..demand import Demand, row_pass
 from ..formats import Scale
 from ..registry import op
-from ..term import REQUIRED, Formulas, Term, choice, dim
+from ..rowwise import OnRows
+from ..term import REQUIRED, Formulas, choice
 
 FORMULAS = Formulas(
     flops="4·rows·cols",
@@ -26,9 +26,7 @@ FORMULAS = Formulas(
 
 @op("quantize")
 @dataclass(frozen=True, kw_only=True)
-class Quantize(Term):
-    rows: Real = dim("rows, one per token")
-    cols: Real = dim("width of a row, along which groups run")
+class Quantize(OnRows):
     dtype: str = choice("format of x", default=REQUIRED)
     out_dtype: str = choice("format of out", default=REQUIRED)
     out_scale: Scale | None = choice("scales written beside out", "scale")
@@ -41,14 +39,6 @@ class Quantize(Term):
         "out_dtype": "fp8_e4m3",
         "out_scale": {"group_size": 128, "dtype": "fp32"},
     }
-
-    @property
-    def factors(self) -> tuple[str, ...]:
-        return ("x",)
-
-    @property
-    def grows(self) -> tuple[str, ...]:
-        return ("rows", "cols")
 
     def demand(self) -> Demand:
         b, d = self.rows, self.cols

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..arrays import Real
 from ..demand import Demand, moves
 from ..registry import op
-from ..term import Formulas, Term, choice, dim
+from ..rowwise import OnRows
+from ..term import Formulas, choice
 
 FORMULAS = Formulas(
     flops="0",
@@ -24,20 +24,10 @@ FORMULAS = Formulas(
 
 @op("transpose")
 @dataclass(frozen=True, kw_only=True)
-class Transpose(Term):
-    rows: Real = dim("rows of x")
-    cols: Real = dim("columns of x")
+class Transpose(OnRows):
     dtype: str | None = choice("format of x and out")
 
     example: ClassVar = {"rows": 8192, "cols": 4096, "dtype": "bf16"}
-
-    @property
-    def factors(self) -> tuple[str, ...]:
-        return ("x",)
-
-    @property
-    def grows(self) -> tuple[str, ...]:
-        return ("rows", "cols")
 
     def demand(self) -> Demand:
         b, d = self.rows, self.cols
