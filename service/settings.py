@@ -100,6 +100,7 @@ class Settings:
     inline_rows           questions of up to so many rows are answered without leaving the event loop
     compute_threads       threads for larger ones, with room for `compute_queue` that wait; more are refused
     database_connections  how many the service opens, one thread each, with room for `database_queue` that wait
+    database_deadline_s   how long [s] one request may wait for the database before it is refused
     workers               processes that answer; pools and connections are those of each
     stop_delay_s          how long [s] after SIGTERM callers are still let in, while `/readyz` already refuses
     drain_s               how long [s] requests under way may then take; container runtimes kill 10 s after SIGTERM
@@ -118,6 +119,7 @@ class Settings:
     compute_queue: int = setting(whole(0, 100_000), 64)
     database_connections: int = setting(whole(2, 200), 8)
     database_queue: int = setting(whole(0, 100_000), 256)
+    database_deadline_s: int = setting(whole(1, 600), 10)
     workers: int = setting(whole(1, 64), 1)
     stop_delay_s: int = setting(whole(0, 600), 0)
     drain_s: int = setting(whole(1, 600), 8)

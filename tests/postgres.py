@@ -76,6 +76,21 @@ class PostgresServer:
             self._process.kill()
             self._process.wait()
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Inside, all processes of the server are stopped: the system takes connections and bytes for it, and nothing answers."""
+        assert self._process is not None, f"the server that {GIVEN} names is not ours to freeze"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            self._process.send_signal(signal.SIGSTOP)  # first, so that no process is added to the list behind our back
+            pids = [pid for (pid,) in connection.execute("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")]
+        try:
+            for pid in pids:
+                os.kill(pid, signal.SIGSTOP)
+            yield
+        finally:
+            for pid in (self._process.pid, *pids):
+                os.kill(pid, signal.SIGCONT)
+
     def _administer(self, statement: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(statement.encode())

@@ -6,12 +6,15 @@ A pool that is full refuses instead of queueing without end, so that the event l
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from ..errors import Unavailable
 from ..settings import Settings
+from ..storage import too_late, until
 from .metrics import Metrics, PoolMeter
 
 T = TypeVar("T")
@@ -52,6 +55,7 @@ class Pools:
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._inline_rows = settings.inline_rows
+        self._deadline_s = float(settings.database_deadline_s)
         self._metrics = metrics
         self._compute = self._pool("compute", settings.compute_threads, settings.compute_queue)
         self._database = self._pool("database", settings.database_connections, settings.database_queue)
@@ -63,9 +67,24 @@ class Pools:
         """What `work`, which costs as much as `rows` rows of a column, returns or raises."""
         return work() if rows <= self._inline_rows else await self._compute.run(work)
 
-    async def database(self, work: Callable[[], T]) -> T:
-        """What `work`, which speaks to the database, returns or raises."""
-        return await self._database.run(lambda: self._metrics.watched(work))
+    async def database(self, work: Callable[[], T], *, within_s: float = math.inf) -> T:
+        """What `work`, which speaks to the database, returns or raises.
+
+        Raises Unavailable (deadline-exceeded) after `within_s` [s], or what the settings allow if that is less. Work that still waits
+        for a thread is then dropped; what has begun gives its connection up, and whether it changed anything is unknown.
+        """
+        limit_s = min(within_s, self._deadline_s)
+        ends_at = time.monotonic() + limit_s
+
+        def timely() -> T:
+            with until(ends_at):
+                return work()
+
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self._database.run(lambda: self._metrics.watched(timely))
+        except TimeoutError:
+            raise too_late() from None
 
     def close(self) -> None:
         self._compute.close()

@@ -2,5 +2,6 @@
 
 from .analyses import Analysis, AnalysisStore, Page
 from .database import Database, open_database
+from .deadline import too_late, until
 
-__all__ = ["Analysis", "AnalysisStore", "Database", "Page", "open_database"]
+__all__ = ["Analysis", "AnalysisStore", "Database", "Page", "open_database", "too_late", "until"]

@@ -36,7 +36,7 @@ class Database:
     def read(self, work: Callable[[Connection], T]) -> T:
         """`work` in a transaction that sees one moment and cannot write.
 
-        Raises: Unavailable (database-unavailable, overloaded)."""
+        Raises: Unavailable (database-unavailable, overloaded, deadline-exceeded)."""
 
         def transaction() -> T:
             with self._reader.begin() as connection:
@@ -47,8 +47,8 @@ class Database:
     def write(self, work: Callable[[Connection], T]) -> T:
         """`work` in a transaction that is committed before this returns; `work` may be run again from its start.
 
-        Raises: Unavailable (database-unavailable, overloaded); nothing is then kept, unless the connection broke
-        during the commit itself, when it is unknown."""
+        Raises: Unavailable (database-unavailable, overloaded, deadline-exceeded); nothing is then kept, unless the connection
+        broke or the time ended during the commit itself, when it is unknown."""
 
         def transaction() -> T:
             with self._writer.begin() as connection:

@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from ..errors import ServiceError, Unavailable
+from .deadline import too_late
 
 T = TypeVar("T")
 
@@ -63,6 +64,10 @@ CONNECT_SENTENCES = {
 }
 
 
+class TooLate(psycopg.OperationalError):
+    """The server has not answered before the deadline."""
+
+
 def speaking_plainly(action: Callable[[], T]) -> T:
     """The value of `action()`; what a driver raises inside becomes an `Unavailable` that names no address.
 
@@ -82,6 +87,8 @@ def plain(error: Exception) -> ServiceError | None:
     if isinstance(error, PoolTimeout):
         return Unavailable(BUSY)
     cause = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(cause, TooLate):
+        return too_late()
     sentence = _sqlite(cause) if isinstance(cause, sqlite3.Error) else _postgres(cause) if isinstance(cause, psycopg.Error) else None
     if sentence is None and isinstance(error, DBAPIError) and error.connection_invalidated:
         sentence = UNAVAILABLE

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Generator, Mapping
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import make_conninfo
+from psycopg.errors import ConnectionTimeout
 from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from ..errors import Unavailable
+from .deadline import remaining_s
+from .faults import TooLate
+
+T = TypeVar("T")
 
 CONNECT_S = 5
+WAKE_S = 0.1
 STATEMENT_MS = 15_000
 LOCK_MS = 5_000
 IDLE_IN_TRANSACTION_MS = 30_000
@@ -26,6 +34,27 @@ SESSION = (
     f"SET idle_in_transaction_session_timeout = {IDLE_IN_TRANSACTION_MS}",
     "SET plan_cache_mode = force_custom_plan",
 )
+
+
+class Connection(psycopg.Connection[Any]):
+    """Waits for the server until the deadline of its thread. Past it the connection is closed, as nobody knows what the server did."""
+
+    def wait(self, gen: Generator[Any, Any, T], interval: float = WAKE_S, timeout: float | None = None) -> T:
+        return super().wait(self._in_time(gen), interval, timeout)
+
+    def _in_time(self, gen: Generator[Any, Any, T]) -> Generator[Any, Any, T]:
+        """`gen`, which the driver wakes when the server has spoken, and every `WAKE_S` when it has not."""
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if remaining_s() <= 0:
+                    self.pgconn.finish()
+                    raise TooLate
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            value: T = end.value
+            return value
 
 
 def address(text: str) -> URL:
@@ -58,8 +87,22 @@ def engines(url: URL, *, connections: int, wait_s: float) -> tuple[Engine, Engin
             "keepalives_idle": 30,
         },
     )
+    event.listen(engine, "do_connect", _connect)
     event.listen(engine, "connect", _configure)
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True), engine
+
+
+def _connect(_dialect: object, _record: object, arguments: list[Any], options: dict[str, Any]) -> Connection:
+    """A connection, within the deadline but for what the driver rounds by: it counts whole seconds, and at least two."""
+    left = remaining_s()
+    if left <= 0:
+        raise TooLate
+    try:
+        return Connection.connect(*arguments, **{**options, "connect_timeout": math.ceil(min(options["connect_timeout"], left))})
+    except ConnectionTimeout:
+        if remaining_s() <= 0:
+            raise TooLate from None
+        raise
 
 
 def _configure(connection: psycopg.Connection, _record: object) -> None:

@@ -37,6 +37,7 @@ _MEANINGS = {
     "compute_queue": "how many of those may wait before more are refused",
     "database_connections": "connections to the database",
     "database_queue": "how many requests may wait for one before more are refused",
+    "database_deadline_s": "seconds that one request may wait for the database before it is refused",
     "workers": "processes that answer, each with threads and connections of its own; more than one need PostgreSQL",
     "stop_delay_s": "seconds after SIGTERM in which callers are still let in while `/readyz` already refuses",
     "drain_s": "seconds that requests under way may then take",

@@ -8,6 +8,7 @@ import pwd
 import shutil
 import sqlite3
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ import pytest
 from sqlalchemy import Connection, make_url, text
 
 from service.errors import Unavailable
-from service.storage import AnalysisStore, Database, migrate, open_database, sqlite
+from service.storage import AnalysisStore, Database, migrate, open_database, sqlite, until
 
 from ..postgres import PostgresServer
 from .examples import analysis
@@ -189,6 +190,26 @@ def test_a_restarted_server_is_well_again(restartable_server: PostgresServer, ca
     assert store.add(analysis(3))[1]
     assert [found.id for found in store.page(5).items] == ["an_000003", "an_000001"]
     assert "secret" not in caplog.text
+    database.close()
+    restartable_server.drop_database(url)
+
+
+def test_a_frozen_server_is_not_waited_for_beyond_the_deadline(restartable_server: PostgresServer) -> None:
+    """At first on a connection that is open, and then on none; the driver rounds the time to connect up to two seconds."""
+    url = restartable_server.create_database()
+    database = open_database(url, None)
+    migrate.ensure(database)
+    store = AnalysisStore(database)
+    store.add(analysis(1))
+    with restartable_server.frozen():
+        for number in (2, 3):
+            began = time.monotonic()
+            with until(began + 0.5):
+                error = refusal(lambda number=number: store.add(analysis(number)))  # type: ignore[misc]
+            assert (error.code, time.monotonic() - began < 4) == ("deadline-exceeded", True)
+    with until(time.monotonic() + 20):
+        assert store.add(analysis(1))[1] is False
+        assert store.add(analysis(4))[1] is True
     database.close()
     restartable_server.drop_database(url)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from starlette.responses import Response
 
 from ...errors import Unavailable
@@ -13,6 +15,9 @@ from ..documents import Liveness, Readiness
 from .router import router
 
 routes = router("operations")
+
+READY_S: Final = 2.0
+"""How long [s] readiness waits for the database: less than those who ask for it wait for the answer."""
 
 
 @routes.get("/livez", response_model=Liveness)
@@ -27,7 +32,7 @@ async def get_readyz(call: Call) -> Response:
     service = call.service
     if service.stopping.is_set():
         raise Unavailable("The service is about to end and takes no new callers.", code="stopping")
-    await service.pools.database(lambda: check(service.database))
+    await service.pools.database(lambda: check(service.database), within_s=READY_S)
     return answer(written({"status": "ready", "catalogue_digest": service.catalogue.digest}))
 
 

@@ -1,17 +1,20 @@
-"""PostgreSQL is restarted while the service works: what needs no database goes on, the rest says so and is well again by itself."""
+"""PostgreSQL is restarted or frozen while the service works: what needs no database goes on, the rest says so and recovers by itself."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import replace
 from http.client import HTTPConnection
 from itertools import count
 from threading import Event
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
 from service.api.app import create_app
 from service.catalogue import Catalogue
@@ -22,6 +25,8 @@ from ..postgres import PostgresServer
 from .conftest import served
 
 WRITERS = 4
+DEADLINE_S = 2
+SPARE_S = 2.0  # for a busy machine
 Outcome = tuple[str, int, dict[str, str], dict[str, Any]]
 
 
@@ -77,14 +82,35 @@ def wait_for(condition: object, callers: list[Caller], since: int) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.timeout(120)
-def test_a_restart_is_felt_by_writers_alone_and_loses_nothing(
-    settings: Settings, catalogue: Catalogue, restartable_server: PostgresServer
-) -> None:
+@pytest.fixture
+def app(settings: Settings, catalogue: Catalogue, restartable_server: PostgresServer) -> Iterator[FastAPI]:
+    """The service with a database of its own on a server that may be stopped."""
     url = restartable_server.create_database()
     database = open_database(url, None)
     migrate.ensure(database)
-    app = create_app(settings, catalogue=catalogue, database=database)
+    app = create_app(replace(settings, database_deadline_s=DEADLINE_S), catalogue=catalogue, database=database)
+    yield app
+    app.state.service.pools.close()
+    database.close()
+    restartable_server.drop_database(url)
+
+
+@contextmanager
+def restarted(server: PostgresServer) -> Iterator[None]:
+    server.stop()
+    try:
+        yield
+    finally:
+        server.start()
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("outage", "code"), [(restarted, "database-unavailable"), (PostgresServer.frozen, "deadline-exceeded")], ids=["restarted", "frozen"]
+)
+def test_an_outage_is_felt_by_writers_alone_and_loses_nothing(
+    app: FastAPI, restartable_server: PostgresServer, outage: Callable[[PostgresServer], AbstractContextManager[None]], code: str
+) -> None:
     stop = Event()
     with served(app) as port, ThreadPoolExecutor(WRITERS + 2) as pool:
         writers, readers = ([Caller(port, stop) for _ in range(number)] for number in (WRITERS, 2))
@@ -93,12 +119,9 @@ def test_a_restart_is_felt_by_writers_alone_and_loses_nothing(
         try:
             for writer in writers:
                 wait_for(200, [writer], 0)
-            restartable_server.stop()
-            try:
+            with outage(restartable_server):
                 for writer in writers:
                     wait_for(503, [writer], 0)
-            finally:
-                restartable_server.start()
             for writer in writers:
                 wait_for(200, [writer], next(at for at, outcome in enumerate(writer.outcomes) if outcome[1] == 503))
         finally:
@@ -111,7 +134,7 @@ def test_a_restart_is_felt_by_writers_alone_and_loses_nothing(
         assert {200, 201, 503} >= statuses >= {200, 503}
         for _, status, headers, body in written(writers):
             if status == 503:
-                assert (body["code"], int(headers["retry-after"]) >= 1) == ("database-unavailable", True)
+                assert (body["code"], int(headers["retry-after"]) >= 1) == (code, True)
                 assert "secret-of-the-tests" not in json.dumps(body)
         acknowledged = {body["id"] for _, status, _, body in written(writers) if status in {200, 201}}
         labelled = {body["id"]: body["labels"] for what, status, _, body in written(writers) if what.startswith("PATCH") and status == 200}
@@ -119,6 +142,39 @@ def test_a_restart_is_felt_by_writers_alone_and_loses_nothing(
         for name in acknowledged:
             assert store.get(name).labels == labelled.get(name, store.get(name).labels)
         assert len(labelled) >= 2 * WRITERS
-    app.state.service.pools.close()
-    database.close()
-    restartable_server.drop_database(url)
+
+
+def question(n: int) -> str:
+    return json.dumps({"op": {"kind": "dot", "n": n, "dtype": "fp32"}, "target": {"chip": "nvidia-h100-sxm"}})
+
+
+def asked(port: int, method: str, path: str, body: str | None = None) -> tuple[int, dict[str, Any], float]:
+    """(status, document, how long it took [s]) on a connection of its own."""
+    began = time.monotonic()
+    with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        connection.request(method, path, body, {"content-type": "application/json"})
+        answer = connection.getresponse()
+        document = json.loads(answer.read())
+    return answer.status, document, time.monotonic() - began
+
+
+def test_a_frozen_database_keeps_nobody_waiting_beyond_the_deadline(app: FastAPI, restartable_server: PostgresServer) -> None:
+    """Twenty writers on eight connections: those that wait for a thread are refused as soon as those that have one."""
+    with served(app) as port, ThreadPoolExecutor(32) as pool:
+        kept = [asked(port, "POST", "/v1/analyses", question(n))[1]["id"] for n in range(1, 4)]
+        with restartable_server.frozen():
+            writes = [pool.submit(asked, port, "POST", "/v1/analyses", question(n)) for n in range(3, 23)]
+            reads = [pool.submit(asked, port, "GET", f"/v1/analyses/{kept[0]}"), pool.submit(asked, port, "GET", "/v1/analyses")]
+            ready = pool.submit(asked, port, "GET", "/readyz")
+            for method, path, body in (("POST", "/v1/evaluate", question(7)), ("GET", "/livez", None), ("GET", "/v1/chips", None)):
+                status, _, seconds = asked(port, method, path, body)
+                assert (status, seconds < SPARE_S) == (200, True)
+            for each in (*writes, *reads, ready):
+                status, document, seconds = each.result()
+                assert (status, document["code"]) == (503, "deadline-exceeded")
+                assert seconds < DEADLINE_S + SPARE_S
+        again = [asked(port, "POST", "/v1/analyses", question(n)) for n in range(1, 23)]
+        assert {status for status, _, _ in again[:3]} == {200}
+        assert {status for status, _, _ in again[3:]} <= {200, 201}
+        assert [document["id"] for _, document, _ in again[:3]] == kept
+        assert asked(port, "GET", "/readyz")[0] == 200
