@@ -41,6 +41,7 @@ from service.api.answers import answer
 from service.api.app import create_app
 from service.api.bodies import read_body
 from service.api.call import Call
+from service.api.connections import Connection
 from service.api.routes.router import router
 from service.api.routing import join_methods
 from service.catalogue import load
@@ -57,7 +58,7 @@ LEAST_SHARE: Final = 0.6  # of the rate of the no-op, that an evaluation should 
 MOST_COST: Final = 1.0  # of 30 single requests, that a column of 10,000 rows should stay below
 UVICORN: Final[dict[str, Any]] = {
     "loop": "uvloop",
-    "http": "httptools",
+    "http": Connection,
     "ws": "none",
     "log_config": None,
     "access_log": False,
@@ -93,7 +94,7 @@ def no_op() -> list[BaseRoute]:
 
     @routes.post("/v1/evaluate")
     async def post_nothing(call: Call) -> Response:
-        await read_body(call.scope, call.receive)
+        await read_body(call.scope, call.receive, call.service.settings.receive_s)
         return answer(reply)
 
     join_methods(routes.routes)

@@ -2,14 +2,14 @@
 
     ServiceError
     ├── InvalidInput           the request is understood and not acceptable; carries every fault, in document order
-    ├── MalformedText          the bytes are not the JSON we accept (malformed-json, too-deep, not-utf8)
+    ├── MalformedText          the bytes are not what we read (malformed-http, malformed-json, too-deep, not-utf8)
     ├── UnsupportedType        the body has a media type that we do not read
     ├── NotFound               a name in a path does not exist
     ├── MethodNotAllowed       the resource exists and does not know the method
     ├── NotAcceptable          no representation that the caller accepts
     ├── Forbidden              host-not-allowed, origin-not-allowed, read-only, scope-missing
     ├── Conflict               conflict, precondition-failed, precondition-required
-    ├── OverLimit              body-too-large, too-many-rows
+    ├── OverLimit              body-too-large, header-too-large, too-many-rows
     ├── Unavailable            overloaded, database-unavailable, deadline-exceeded
     └── Internal               a fault of ours that we noticed (a number that is not finite)
 

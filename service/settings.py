@@ -97,6 +97,9 @@ class Settings:
     data_dir              the folder of the embedded database, used unless there is a `database_url`
     allowed_hosts         names under which callers may address the service, besides the loopback's
     allowed_origins       web pages whose scripts may call it
+    connections           how many callers may keep open; then the one that has waited longest for its caller gives way
+    receive_s             how long [s] a caller may take to send a header, and a body unless that comes fast enough (`api/patience.py`)
+    keep_alive_s          how long [s] a connection stays open between requests
     inline_rows           questions of up to so many rows are answered without leaving the event loop
     compute_threads       threads for larger ones, with room for `compute_queue` that wait; more are refused
     database_connections  how many the service opens, one thread each, with room for `database_queue` that wait
@@ -114,6 +117,9 @@ class Settings:
     allowed_hosts: tuple[str, ...] = setting(HOSTS, ())
     allowed_origins: tuple[str, ...] = setting(ORIGINS, ())
     log_level: str = setting(LEVEL, "info")
+    connections: int = setting(whole(1, 100_000), 800)
+    receive_s: int = setting(whole(1, 600), 15)
+    keep_alive_s: int = setting(whole(1, 3_600), 30)
     inline_rows: int = setting(whole(0, 100_000), 5_000)
     compute_threads: int = setting(whole(1, 256), 2)
     compute_queue: int = setting(whole(0, 100_000), 64)

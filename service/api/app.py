@@ -20,6 +20,7 @@ from .logs import Log, open_log
 from .metrics import Metrics
 from .pools import Pools
 from .rim import Rim
+from .room import Room
 from .routes.all import all_routes
 from .routing import join_methods, not_found
 from .watch import Watch
@@ -33,6 +34,7 @@ class Application(FastAPI):
 
     door: Door
     watch: Watch
+    room: Room
 
     def build_middleware_stack(self) -> ASGIApp:
         return Rim(self.router, self.door, self.watch)
@@ -66,6 +68,7 @@ def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, 
     )
     app.door = Door(settings)
     app.watch = Watch(metrics, log or open_log(settings.log_level))
+    app.room = Room(settings, app.watch)
     app.state.service = service
     app.router.routes.extend(all_routes())
     app.router.default = not_found

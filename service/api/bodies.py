@@ -1,8 +1,9 @@
-"""Reading a body: counted while it comes in, refused when it is too large, never kept beyond the limit."""
+"""Reading a body: counted while it comes in, refused when it is too large or too slow, never kept beyond the limit."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -10,33 +11,61 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from ..errors import OverLimit
+from ..errors import OverLimit, ServiceError
+from .patience import SLOWEST_BYTES_PER_S, last_moment
 
+MAX_HEADER_BYTES: Final = 32 * 2**10
 MAX_BODY_BYTES: Final = 8 * 2**20
 DRAINED_BYTES: Final = 16 * 2**20  # of a body that is too large are read, so that a client can finish and see the refusal
 LINGER_S: Final = 1.0  # how long a client that writes still more may go on, once it has the refusal
+
+DRAIN_S: Final = 60.0  # how long a body may take that is dropped, while the refusal is there already
 
 _DETAIL: Final = f"A body may have {MAX_BODY_BYTES} bytes. Split the request, or send numbers as columns."
 
 
 class Flood(OverLimit):
-    """A body that is not read to its end: the connection closes after the refusal."""
+    """A body that is refused before it has been read; unless it `ends` soon, the connection does, after the refusal."""
 
     code = "body-too-large"
 
+    def __init__(self, *, ends: bool) -> None:
+        super().__init__(_DETAIL)
+        self.ends = ends
 
-async def read_body(scope: Scope, receive: Receive) -> bytes:
-    """The body of a request. Raises OverLimit (body-too-large)."""
-    if _is_announced_too_large(scope):
-        raise Flood(_DETAIL)
+
+class TooSlow(ServiceError):
+    """A request that does not come to its end in time."""
+
+    code = "request-timeout"
+    ends = False
+
+
+async def read_body(scope: Scope, receive: Receive, receive_s: float) -> bytes:
+    """The body of a request, for which a caller has `receive_s` [s] and more with every byte. Raises OverLimit, TooSlow."""
+    _refuse_announced_flood(scope)
+    began = asyncio.get_running_loop().time()
+    try:
+        async with asyncio.timeout_at(last_moment(began, 0, receive_s)) as limit:
+            return await _read(receive, lambda size: limit.reschedule(last_moment(began, size, receive_s)))
+    except TimeoutError:
+        raise TooSlow(
+            f"A body must have come after {receive_s:.0f} s, or bring {SLOWEST_BYTES_PER_S} bytes in every second beyond."
+        ) from None
+
+
+async def _read(receive: Receive, came: Callable[[int], None]) -> bytes:
+    """The pieces as one; `came` hears of about every second's worth of bytes how many there are."""
     message = await _next(receive)
     if not message.get("more_body") and len(message["body"]) <= MAX_BODY_BYTES:
         body: bytes = message["body"]
         return body
-    kept, size = [message["body"]], len(message["body"])
+    kept, size, told = [message["body"]], len(message["body"]), 0
     while message.get("more_body"):
         if size > DRAINED_BYTES:
-            raise Flood(_DETAIL)
+            raise Flood(ends=False)
+        if size - told >= SLOWEST_BYTES_PER_S:  # setting a clock costs more than a small piece
+            came(told := size)
         message = await _next(receive)
         size += len(message["body"])
         kept.append(message["body"])
@@ -47,13 +76,16 @@ async def read_body(scope: Scope, receive: Receive) -> bytes:
     return b"".join(kept)
 
 
-def _is_announced_too_large(scope: Scope) -> bool:
-    """Whether the client asks before it sends (`Expect: 100-continue`) and would send too much."""
+def _refuse_announced_flood(scope: Scope) -> None:
+    """Nothing, if the header announces no body that is too large. Raises Flood.
+
+    One that is not much too large is dropped as it comes, unless the client asks before it sends (`Expect: 100-continue`).
+    """
     headers = dict(scope["headers"])
-    if headers.get(b"expect", b"").lower() != b"100-continue":
-        return False
     length = headers.get(b"content-length", b"")
-    return length.isdigit() and int(length[:18]) > MAX_BODY_BYTES
+    size = int(length[:18]) if length.isdigit() else 0
+    if size > MAX_BODY_BYTES:
+        raise Flood(ends=size <= DRAINED_BYTES and headers.get(b"expect", b"").lower() != b"100-continue")
 
 
 async def _next(receive: Receive) -> Message:
@@ -64,16 +96,16 @@ async def _next(receive: Receive) -> Message:
     return message
 
 
-async def refuse_flood(response: Response, receive: Receive, send: Send) -> None:
-    """Sends the refusal whole, then lets the client go on for a moment before the connection closes under it.
+async def refuse_unread(error: Flood | TooSlow, response: Response, receive: Receive, send: Send) -> None:
+    """Sends the refusal whole, then lets the client go on: to its end, or for a moment before the connection closes under it.
 
     A connection that closes with unread bytes is reset, and a reset can take the answer away from a client that still writes.
     """
-    headers = [*response.raw_headers, (b"connection", b"close")]
+    headers = response.raw_headers if error.ends else [*response.raw_headers, (b"connection", b"close")]
     await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
     await send({"type": "http.response.body", "body": response.body, "more_body": True})
     with suppress(TimeoutError):
-        async with asyncio.timeout(LINGER_S):
+        async with asyncio.timeout(DRAIN_S if error.ends else LINGER_S):
             while (await receive()).get("more_body"):
                 pass
     await send({"type": "http.response.body", "body": b""})

@@ -31,6 +31,7 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
         400,
         "The request cannot be read",
         {
+            "malformed-http": "What came over the connection is not a request of HTTP/1.1; the connection closes.",
             "malformed-json": (
                 "The body is not strict JSON: a syntax error, NaN or Infinity, a member written twice, "
                 "a control character or half of a surrogate pair in a string."
@@ -60,6 +61,11 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
         {"method-not-allowed": "The resource exists and does not know this method; `Allow` lists those that it knows."},
     ),
     (406, "No acceptable form", {"not-acceptable": "The resource has no representation of a type that `Accept` allows."}),
+    (
+        408,
+        "The request did not come in time",
+        {"request-timeout": "The header or the body did not come to its end in the time that a caller has; the connection closes."},
+    ),
     (
         409,
         "The request conflicts with what is stored",
@@ -114,6 +120,11 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
     ),
     (428, "A condition is needed", {"precondition-required": "Changing this resource needs `If-Match`."}),
     (429, "Too many requests", {"rate-limited": "The key has used up its share for now; `Retry-After` says when to try again."}),
+    (
+        431,
+        "The header is too large",
+        {"header-too-large": "The line and the header of the request have more bytes than the service reads; the connection closes."},
+    ),
     (500, "The service has failed", {"internal": "A fault of the service, not of the request. The log has it under the request id."}),
     (
         503,

@@ -35,7 +35,7 @@ _TAGS: Final = [
     {"name": "catalogue", "description": "The chips, the systems and the ops that can be asked about."},
     {"name": "operations", "description": "Versions, limits, kinds of problems, health."},
 ]
-_ALWAYS: Final = (400, 403, 406, 422, 500)
+_ALWAYS: Final = (400, 403, 406, 408, 422, 431, 500)
 _WITH_BODY: Final = (413, 415, 503)
 
 

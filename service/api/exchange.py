@@ -19,6 +19,7 @@ _HEADERS: Final = (
     (b"cache-control", b"no-cache"),
 )
 DEFAULT_POLICY: Final = (_POLICY, b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
+COMMON_HEADERS: Final = (*_HEADERS, DEFAULT_POLICY)
 
 
 class Exchange:

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import Internal, ServiceError, Unavailable
-from .bodies import Flood, refuse_flood
+from .bodies import Flood, TooSlow, refuse_unread
 from .codes import CODES
 from .doors import Door
 from .exchange import Exchange
@@ -66,8 +66,8 @@ class Rim:
             error = Internal("The service has failed; its log has this request under its id.")
         exchange.refusal = {"code": error.code}
         refusal = response(error, exchange.request_id)
-        if isinstance(error, Flood):
-            await refuse_flood(refusal, exchange.receive, exchange.send)
+        if isinstance(error, Flood | TooSlow):
+            await refuse_unread(error, refusal, exchange.receive, exchange.send)
         else:
             await refusal(exchange.scope, exchange.receive, exchange.send)
 

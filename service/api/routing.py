@@ -107,7 +107,7 @@ def _names(scope: Scope) -> dict[str, str]:
 async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
     headers = call.headers
     check_content(headers.get("content-type", ""), headers.get("content-encoding", ""))
-    text = await read_body(call.scope, call.receive)
+    text = await read_body(call.scope, call.receive, call.service.settings.receive_s)
     return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
+from ..errors import ServiceError
+from .codes import CODES
 from .exchange import Exchange
 from .logs import Log
-from .metrics import Metrics
+from .metrics import OTHER, Metrics, Served
 
 
 class Watch:
@@ -16,6 +18,12 @@ class Watch:
         self._in_flight = metrics.in_flight
         self._metrics = metrics
         self._log = log
+
+    def turns_away(self, error: ServiceError, request_id: str) -> None:
+        """What was refused before there was a request."""
+        status = CODES[error.code].status
+        self._metrics.served(Served(OTHER, OTHER, status, 0.0, 0, 0))
+        self._log.info("request", request_id=request_id, method=OTHER, route=OTHER, status=status, code=error.code)
 
     def begins(self) -> None:
         self._in_flight.inc()

@@ -18,6 +18,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
+from ..api.connections import Connection
 from ..api.logs import Log
 from ..settings import Settings
 
@@ -32,13 +33,14 @@ class Server(uvicorn.Server):
         config = uvicorn.Config(
             app,
             loop="uvloop",
-            http="httptools",
+            http=Connection,
             ws="none",
             log_config=None,
-            log_level="warning",
+            log_level="error",  # its warnings are all of what callers do, which is refused and counted
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            timeout_keep_alive=settings.keep_alive_s,
             timeout_graceful_shutdown=settings.drain_s,
         )
         super().__init__(config)

@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from service.api.app import create_app
+from service.api.connections import Connection
 from service.catalogue import Catalogue, load
 from service.settings import Settings
 from service.storage import Database, migrate, open_database
@@ -81,7 +82,9 @@ def client(app: FastAPI) -> Iterator[Client]:
 def served(app: FastAPI) -> Iterator[int]:
     """The port of a real server for `app`, on the loopback interface."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=2))
+        options: dict[str, Any] = {"http": Connection, "ws": "none", "log_config": None, "log_level": "error", "proxy_headers": False}
+        config = uvicorn.Config(app, **options, lifespan="off", timeout_graceful_shutdown=2)
+        server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         deadline = time.monotonic() + 20

@@ -134,6 +134,7 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
         "document_version": 1,
         "catalogue_digest": catalogue.digest,
         "limits": {
+            "header_bytes": 32768,
             "body_bytes": 8388608,
             "json_depth": 32,
             "object_members": 10000,

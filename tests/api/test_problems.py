@@ -155,12 +155,13 @@ def test_the_list_of_codes_is_the_contract() -> None:
     for code in CODES.values():
         by_status.setdefault(code.status, []).append(code.code)
     assert {status: sorted(codes) for status, codes in by_status.items()} == {
-        400: ["malformed-json", "not-utf8", "too-deep"],
+        400: ["malformed-http", "malformed-json", "not-utf8", "too-deep"],
         401: ["unauthenticated"],
         403: ["host-not-allowed", "origin-not-allowed", "read-only", "scope-missing"],
         404: ["not-found"],
         405: ["method-not-allowed"],
         406: ["not-acceptable"],
+        408: ["request-timeout"],
         409: ["conflict"],
         412: ["precondition-failed"],
         413: ["body-too-large", "too-many-rows"],
@@ -174,6 +175,7 @@ def test_the_list_of_codes_is_the_contract() -> None:
         ],
         428: ["precondition-required"],
         429: ["rate-limited"],
+        431: ["header-too-large"],
         500: ["internal"],
         503: ["database-unavailable", "deadline-exceeded", "overloaded", "stopping"],
     }  # fmt: skip

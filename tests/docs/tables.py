@@ -32,6 +32,9 @@ _MEANINGS = {
     "allowed_hosts": "names under which callers may address a service on the loopback, besides the loopback's own",
     "allowed_origins": "web pages whose scripts may call the service",
     "log_level": "what the service says of itself on standard error",
+    "connections": "connections that callers may keep open; then the one that has waited longest for its caller gives way",
+    "receive_s": "seconds in which a header must have come, and a body unless it goes on at 64 KiB/s",
+    "keep_alive_s": "seconds that a connection stays open between requests",
     "inline_rows": "questions of up to so many rows are answered without leaving the event loop",
     "compute_threads": "threads for larger questions",
     "compute_queue": "how many of those may wait before more are refused",
@@ -44,6 +47,7 @@ _MEANINGS = {
 }
 
 _LIMITS = {
+    "header_bytes": "bytes of the line and the header of a request",
     "body_bytes": "bytes of a body",
     "json_depth": "objects and lists within each other",
     "object_members": "members of an object",

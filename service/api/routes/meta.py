@@ -15,7 +15,7 @@ from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
-from ..bodies import MAX_BODY_BYTES
+from ..bodies import MAX_BODY_BYTES, MAX_HEADER_BYTES
 from ..call import Call
 from ..codes import CODES
 from ..conditions import IF_NONE_MATCH, TAGGED
@@ -27,6 +27,7 @@ from .router import router
 routes = router("operations")
 
 LIMITS: Final = {
+    "header_bytes": MAX_HEADER_BYTES,
     "body_bytes": MAX_BODY_BYTES,
     "json_depth": MAX_DEPTH,
     "object_members": MOST_MEMBERS,
