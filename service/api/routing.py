@@ -69,6 +69,8 @@ class StrictRoute(APIRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches(scope)
+        if match is not Match.NONE and b"%2f" in scope.get("raw_path", b"").lower():
+            return Match.NONE, {}  # a slash that is written so belongs to a name, and no name of ours has one
         if match is Match.PARTIAL and (scope["method"] == "OPTIONS" or (scope["method"] == "HEAD" and "GET" in self.methods)):
             match = Match.FULL
         return match, found

@@ -69,8 +69,8 @@ class AnalysisStore:
     def add(self, analysis: Analysis, *, most_labels: int | None = None) -> tuple[Analysis, bool]:
         """Keeps the analysis: (what is now stored, whether this call stored it), committed.
 
-        Where the id is known the stored one stays as it is and gains only labels whose keys it lacks; its version
-        then rises by one. Holds under races of threads, processes and machines.
+        Where the id is known the stored one stays as it is and gains only what it lacks, labels by their keys and a note; its
+        version then rises by one. Holds under races of threads, processes and machines.
         Raises: InvalidInput where it would then have more than `most_labels`; Unavailable.
         """
         return self._database.write(lambda connection: _add(connection, analysis, most_labels))
@@ -146,15 +146,16 @@ def _add(connection: Connection, analysis: Analysis, most_labels: int | None) ->
             return replace(analysis, labels=dict(sorted(analysis.labels.items()))), True
         stored = _stored(connection, analysis.id, analysis.space, lock=True)
         if stored is not None:
-            return _replace(connection, stored, _with_absent_labels(stored, analysis.labels, most_labels)), False
+            return _replace(connection, stored, _completed(stored, analysis, most_labels)), False
     raise Unavailable(BUSY)  # each time someone deleted it between the two statements
 
 
-def _with_absent_labels(stored: Analysis, labels: Mapping[str, str], most: int | None) -> Analysis:
-    merged = {**labels, **stored.labels}
-    if most is not None and len(merged) > max(most, len(stored.labels)):
-        raise refuse("/labels", "out-of-range", f"An analysis has at most {most} labels, those that it has already included.")
-    return replace(stored, labels=merged)
+def _completed(stored: Analysis, given: Analysis, most_labels: int | None) -> Analysis:
+    """`stored` with the labels and the note of `given` where it has none; what it has stays."""
+    labels = {**given.labels, **stored.labels}
+    if most_labels is not None and len(labels) > max(most_labels, len(stored.labels)):
+        raise refuse("/labels", "out-of-range", f"An analysis has at most {most_labels} labels, those that it has already included.")
+    return replace(stored, labels=labels, note=given.note if stored.note is None else stored.note)
 
 
 def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Analysis:

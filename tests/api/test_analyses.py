@@ -60,6 +60,15 @@ def test_the_same_question_is_the_same_analysis_and_gains_absent_labels(client: 
     assert client.get(again.headers["location"]).json() == again.json()
 
 
+def test_a_note_of_the_same_question_is_kept_where_there_is_none_and_the_answer_says_which_one_is(client: Client) -> None:
+    op = {**MATMUL, "m": 77}
+    first = keep(client, op=op)
+    assert first["note"] is None
+    assert keep(client, op=op, note="the first") == {**first, "note": "the first"}
+    assert keep(client, op=op, note="the second") == {**first, "note": "the first"}
+    assert keep(client, op=op) == {**first, "note": "the first"}
+
+
 def test_it_has_a_tag_that_changes_with_its_labels(client: Client) -> None:
     path = f"/v1/analyses/{keep(client)['id']}"
     tag = client.get(path).headers["etag"]

@@ -51,6 +51,11 @@ def test_every_route_is_one_of_ours(app: FastAPI) -> None:
     assert len(app.router.routes) == len(ROUTES)
 
 
+@pytest.mark.parametrize("path", ["/v1%2Fchips", "/v1%2fchips", "/v1/chips%2Fnvidia-h100-sxm", "%2Fv1/chips", "/v1/chips%2F"])
+def test_a_slash_that_is_escaped_parts_no_names(client: Client, path: str) -> None:
+    problem(client.get(path), 404, "not-found")
+
+
 @pytest.mark.parametrize("path", READABLE)
 def test_head_is_get_without_the_body(client: Client, path: str) -> None:
     get, head = client.get(path), client.request("HEAD", path)

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from service.errors import NotFound
-from service.storage import AnalysisStore, Database, migrate, open_database
+from service.storage import Analysis, AnalysisStore, Database, migrate, open_database
 
 from .examples import analysis, follow
 
@@ -73,6 +73,31 @@ def test_the_same_question_again_gives_the_stored_one_and_adds_absent_labels(dat
     assert store.add(again) == (expected, False)
     assert store.get(first.id) == expected
     assert store.page(5, label="run:7").items == (expected,)
+
+
+def test_a_repeat_gives_a_note_to_one_that_has_none_and_takes_none_away(database: Database) -> None:
+    store = AnalysisStore(database)
+    first, _ = store.add(analysis())
+    noted = replace(first, note="", version=2)
+    assert store.add(replace(first, note="")) == (noted, False)
+    assert store.add(replace(first, note="another")) == (noted, False)
+    assert store.add(first) == (noted, False)
+    assert store.get(first.id) == noted
+
+
+def test_of_all_who_give_a_note_at_one_moment_one_is_heard_and_all_are_told_which(database: Database) -> None:
+    store = AnalysisStore(database)
+    first, _ = store.add(analysis())
+    together = Barrier(THREADS, timeout=30)
+
+    def give(thread: int) -> Analysis:
+        together.wait()
+        return store.add(replace(first, note=f"thread {thread}"))[0]
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        told = list(pool.map(give, range(THREADS)))
+    assert all(each == told[0] for each in told)
+    assert (told[0].version, store.get(first.id)) == (2, told[0])
 
 
 def test_a_repeat_without_new_labels_changes_nothing(database: Database) -> None:

@@ -34,7 +34,7 @@ KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
     200: {
         **TAGGED[200],
-        "description": "The same question was kept before; it has gained the labels that it lacked.",
+        "description": "The same question was kept before. It has gained the labels and the note that it lacked; what it had stays.",
         "model": AnalysisDocument,
         "links": LINKS,
     },
@@ -64,7 +64,10 @@ class AnalysisQuery(PageQuery):
 
 @routes.post("/v1/analyses", status_code=201, response_model=AnalysisDocument, responses=KEPT)
 async def post_analysis(call: Call, question: SavedBody) -> Response:
-    """Evaluates a question and keeps it with its answer. The same question again is the same analysis."""
+    """Evaluates a question and keeps it with its answer. The same question again is the same analysis.
+
+    What it has of labels and note then stays; the answer shows it, and PATCH changes it.
+    """
     service, rows = call.service, evaluate.rows(question)
     analysis = await service.pools.compute(rows, lambda: history.prepare(question, service.catalogue))
     service.metrics.rows.inc(rows)
