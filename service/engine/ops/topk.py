@@ -44,6 +44,12 @@ class TopK(Rowwise):
         return FORMULAS
 
     def resolved(self) -> Self:
-        if (self.k > self.cols).any():
-            raise refuse("/k", "out-of-range", "A row has fewer than k elements.")
+        is_short = self.cols < self.k
+        if is_short.any():
+            raise refuse(self._pointer(int(is_short.argmax())), "out-of-range", "A row has fewer than k elements.")
         return super().resolved()
+
+    def _pointer(self, row: int) -> str:
+        """Where the k of `row` stands, or what it is held against where k is one number and cols a list."""
+        listed = next((name for name in ("k", "cols") if self.__dict__[name].size > 1), None)
+        return "/k" if listed is None else f"/{listed}/{row}"

@@ -160,9 +160,10 @@ def test_the_mean_of_a_row_may_be_taken_in_another_class() -> None:
 
 def test_no_more_can_be_kept_of_a_row_than_it_has() -> None:
     assert term("topk", rows=[2, 3], cols=[4, 5], k=[4, 5], dtype="fp32").columns()["k"].tolist() == [4, 5]
-    with pytest.raises(InvalidInput) as error:
-        term("topk", rows=2, cols=[4, 5], k=5, dtype="fp32")
-    assert [(fault.pointer, fault.code) for fault in error.value.faults] == [("/k", "out-of-range")]
+    for cols, k, pointer in ((4, 5, "/k"), ([5, 4], 5, "/cols/1"), (4, [4, 4, 5, 6], "/k/2"), ([6, 4], [5, 5], "/k/1")):
+        with pytest.raises(InvalidInput) as error:
+            term("topk", rows=2, cols=cols, k=k, dtype="fp32")
+        assert [(fault.pointer, fault.code) for fault in error.value.faults] == [(pointer, "out-of-range")]
 
 
 @given(tokens=st.integers(1, 4), heads=st.integers(1, 4), pairs=st.integers(1, 4))
