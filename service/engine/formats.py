@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
-from ..errors import refuse
+from ..errors import Fault, InvalidInput, refuse
 from .dtypes import DTYPES, DType, arithmetic, promote, storage
 
 
@@ -88,16 +88,23 @@ def _promoted(inputs: list[DType]) -> str:
 def scaled(name: str, dtype: DType, scale: Scale | None, dims: int) -> Storage:
     """The storage of operand `name` with `scale` beside it; `dims` is how many dims a block has.
 
-    Raises `InvalidInput` when the format carries scales of its own, the scales' format does, or the block has another number of dims.
+    Raises `InvalidInput` with all that is wrong: the format carries scales of its own, a format of the scales does, the block has
+    another number of dims.
     """
     if scale is None:
         return Storage(dtype)
-    pointer = f"/{name}_scale"
+    if faults := _misplaced(name, dtype, scale, dims):
+        raise InvalidInput(faults)
+    return Storage(dtype, scale)
+
+
+def _misplaced(name: str, dtype: DType, scale: Scale, dims: int) -> list[Fault]:
+    pointer, faults = f"/{name}_scale", []
     if dtype.group:
-        raise refuse(pointer, "invalid-request", f"{dtype.name} carries its own scales; leave {name}_scale out.")
+        faults.append(Fault(pointer, "invalid-request", f"{dtype.name} carries its own scales; leave {name}_scale out."))
     for member, held in (("dtype", scale.dtype), ("zero_point_dtype", scale.zero_point_dtype)):
         if held is not None and DTYPES[held].group:
-            raise refuse(f"{pointer}/{member}", "invalid-request", f"{held} carries scales of its own; a scale has none.")
+            faults.append(Fault(f"{pointer}/{member}", "invalid-request", f"{held} carries scales of its own; a scale has none."))
     if scale.block is not None and len(scale.block) != dims:
-        raise refuse(f"{pointer}/block", "out-of-range", f"The block needs {dims} sizes, one per dim of the operand.")
-    return Storage(dtype, scale)
+        faults.append(Fault(f"{pointer}/block", "out-of-range", f"The block needs {dims} sizes, one per dim of the operand."))
+    return faults

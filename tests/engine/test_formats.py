@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from service.engine.formats import Scale, resolve
+from service.engine.dtypes import DTYPES
+from service.engine.formats import Scale, resolve, scaled
 from service.errors import InvalidInput
 
 from .asking import ask, term
@@ -72,6 +73,12 @@ def test_defaults_are_filled_in_this_order(asked: dict[str, str], a: str, b: str
 )
 def test_what_does_not_agree_is_refused_where_it_stands(asked: dict[str, Any], pointer: str, code: str) -> None:
     assert refusal(**asked) == (pointer, code)
+
+
+def test_all_that_is_wrong_with_a_scale_is_said_at_once() -> None:
+    with pytest.raises(InvalidInput) as error:
+        scaled("b", DTYPES["mxfp8"], Scale("nvfp4", block=(128,), zero_point_dtype="mxfp4"), dims=2)
+    assert [fault.pointer for fault in error.value.faults] == ["/b_scale", "/b_scale/dtype", "/b_scale/zero_point_dtype", "/b_scale/block"]
 
 
 def test_three_inputs_promote_to_the_widest() -> None:
