@@ -20,14 +20,11 @@ from ..engine.dtypes import arithmetic
 from ..errors import Fault, InvalidInput, OverLimit, refuse
 from ..schemas.charts import ChartQuestion
 from ..schemas.compare import CaseModel
+from ..schemas.limits import MAX_CASES, MAX_POINTS
 from . import canonical, single
-from .compare import MAX_CASES
 from .measured import with_measured
 from .targets import of_chip, resolve
 from .terms import read
-
-MAX_POINTS = 2_048
-"""Points of one series."""
 
 BELOW, ABOVE = 1.0 / 1024.0, 64.0
 """Where a series starts and ends, as multiples of the ridge."""

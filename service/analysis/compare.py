@@ -13,15 +13,13 @@ from ..engine import ENGINE_VERSION, factors
 from ..engine.report import Report
 from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.compare import CaseModel, Comparison
+from ..schemas.limits import MAX_CASES
 from . import canonical, single
 from .evaluate import DOCUMENT_VERSION, left_out, members_of
 from .magnitude import check
 from .measured import with_measured
 from .targets import Target, of_chip, resolve
 from .terms import Asked, read
-
-MAX_CASES = 100
-"""Cases in one comparison."""
 
 ROWS_PER_CASE = 60
 """What a case costs, in rows of columns."""

@@ -10,6 +10,7 @@ from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
 from ..errors import OverLimit
 from ..schemas.evaluate import OptionsModel, Question
+from ..schemas.limits import MAX_OPS
 from . import canonical, listing, single
 from .measured import with_measured
 from .targets import Target, resolve
@@ -17,9 +18,6 @@ from .terms import lists_of, read
 
 DOCUMENT_VERSION = 1
 """Rises when a layer is added to the answer."""
-
-MAX_OPS = 1_000
-"""Ops in one list."""
 
 ROWS_PER_OP = 50
 """What answering an op of a list costs, in rows of columns."""

@@ -18,13 +18,13 @@ from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
 from ..errors import NotFound, refuse
 from ..schemas.analyses import MOST_LABELS, AnalysisChange, SavedQuestion
+from ..schemas.kinds import LIST_OF_OPS
 from ..storage import Analysis, AnalysisStore
 from ..storage.analyses import SPACE
 from . import canonical
 from .evaluate import DOCUMENT_VERSION, Answer, answer
 from .terms import lists_of
 
-OPS = "ops"
 """The kind under which a list of ops is kept."""
 
 
@@ -156,7 +156,7 @@ def _analysis(question: SavedQuestion, found: Answer, created_us: int) -> Analys
     return Analysis(
         id="an_" + canonical.identity(SPACE, ENGINE_VERSION, resolved),
         created_us=created_us,
-        kind=asked["op"]["kind"] if "op" in asked else OPS,
+        kind=asked["op"]["kind"] if "op" in asked else LIST_OF_OPS,
         chip_id=None if found.target.chip is None else found.target.chip.id,
         chip_revision=None if found.target.chip is None else found.target.chip.revision,
         engine_version=ENGINE_VERSION,

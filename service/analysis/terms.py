@@ -16,10 +16,8 @@ from ..engine.levers import variants
 from ..engine.ops import OPS
 from ..engine.term import Term
 from ..errors import Fault, InvalidInput, OverLimit
+from ..schemas.limits import MAX_ROWS
 from ..schemas.terms import OpModel, ScaleModel
-
-MAX_ROWS = 100_000
-"""Rows in the lists of one op."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from ..schemas.kinds import OpKind
 from .results import Bound, Result
 
 
@@ -100,7 +101,7 @@ class Point(BaseModel):
     case: int | None = Field(default=None, description="Its place among the cases.")
     analysis: str | None = Field(default=None, description="The id of its analysis.")
     op: int | None = Field(default=None, description="Its place in the list of ops of an analysis.")
-    kind: str
+    kind: OpKind
     path: Literal["hbm"]
     roof: str | None = Field(description="The label of its roof; null where the op has no peak.")
     bound: Bound | None

@@ -36,6 +36,8 @@ _TAGS: Final = [
     {"name": "operations", "description": "Versions, limits, kinds of problems, health."},
 ]
 _ALWAYS: Final = (400, 403, 406, 408, 422, 431, 500)
+_PASSING: Final = (429, 503)
+_RETRY_AFTER: Final = {"Retry-After": {"description": "In how many seconds to try again.", "schema": {"type": "integer", "minimum": 1}}}
 _WITH_BODY: Final = (413, 415, 503)
 
 
@@ -119,7 +121,9 @@ def _offer_no_null(parameters: list[dict[str, Any]]) -> None:
 
 def _problem_response(status: int) -> dict[str, Any]:
     codes = [code for code in CODES.values() if code.status == status]
+    headers = {"headers": _RETRY_AFTER} if status in _PASSING else {}
     return {
+        **headers,
         "description": f"{codes[0].title}: {', '.join(f'`{code.code}`' for code in codes)}.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}},
     }

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
+from ..schemas.kinds import OpKind
+
 PeakRates = TypeAliasType("PeakRates", Annotated[dict[str, float], Field(description="FLOP/s by arithmetic class")])
 Ridges = Annotated[dict[str, dict[str, float]], Field(description="FLOP/B at which each unit, in each class, meets the main memory")]
 
@@ -241,7 +243,7 @@ class ClusterRevisionList(Page):
 class OpDocument(BaseModel):
     """A kind of op."""
 
-    kind: str
+    kind: OpKind
     description: str
     parameters: Annotated[dict[str, Any], Field(alias="schema", description="JSON Schema of the op in a request.")]
     formulas: dict[str, Any]

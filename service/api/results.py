@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 from typing_extensions import TypeAliasType
 
+from ..schemas.kinds import SavedKind
 from .documents import Page
 
 Number = float | list[float | None] | None
@@ -192,7 +193,7 @@ class AnalysisSummary(BaseModel):
     created_at: str
     labels: dict[str, str]
     note: str | None
-    kind: str = Field(description="The op, or `ops` for a list of ops.")
+    kind: SavedKind
     chip: str | None = Field(description="Pinned to its revision; null for a chip written in place.")
     dtype: str | None
     bound: Bound | None

@@ -9,9 +9,10 @@ from pydantic_core import PydanticCustomError
 
 from .base import Strict
 from .compare import CaseModel
+from .limits import MAX_CASES, MAX_POINTS
 
 AnalysisId = Annotated[str, Field(min_length=1, max_length=100)]
-Points = Annotated[int, Field(ge=2, description="points of each roof, log-spaced")]
+Points = Annotated[int, Field(ge=2, description="points of each roof, log-spaced", json_schema_extra={"maximum": MAX_POINTS})]
 
 
 class ChartQuery(Strict):
@@ -25,8 +26,8 @@ class ChartQuery(Strict):
 class ChartQuestion(Strict):
     """What is drawn, in the order given: cases first, then analyses."""
 
-    cases: list[CaseModel] = Field(default_factory=list)
-    analyses: list[AnalysisId] = Field(default_factory=list, description="ids of saved analyses")
+    cases: list[CaseModel] = Field(default_factory=list, json_schema_extra={"maxItems": MAX_CASES})
+    analyses: list[AnalysisId] = Field(default_factory=list, description="ids of saved analyses", json_schema_extra={"maxItems": MAX_CASES})
     points: Points = 64
 
     @model_validator(mode="after")

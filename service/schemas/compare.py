@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from .base import Later, Strict
 from .evaluate import MeasuredSeconds, OptionsModel
+from .limits import MAX_CASES
 from .target import TargetModel
 from .terms import PlainOp
 
@@ -26,7 +27,7 @@ class CaseModel(Strict):
 class Comparison(Strict):
     """Two or more cases, the first being the one that the others are held against; or one case on all chips."""
 
-    cases: Annotated[list[CaseModel], Field(min_length=1)]
+    cases: Annotated[list[CaseModel], Field(min_length=1, json_schema_extra={"maxItems": MAX_CASES})]
     chips: Literal["all"] | None = Field(
         default=None, description='"all": the one case on every chip of the catalogue that can run it, its own target first'
     )

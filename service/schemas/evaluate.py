@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from .base import Later, Strict
+from .limits import MAX_OPS
 from .target import TargetModel
 from .terms import ListedOp, Op
 
@@ -39,7 +40,7 @@ class Question(Strict):
     """An op, or ops that run one after another, on one target."""
 
     op: Op | None = None
-    ops: Annotated[list[ListedOp], Field(min_length=1)] | None = None
+    ops: Annotated[list[ListedOp], Field(min_length=1, json_schema_extra={"maxItems": MAX_OPS})] | None = None
     target: TargetModel
     options: OptionsModel = OptionsModel()
     sharding: Later = None

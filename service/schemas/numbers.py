@@ -11,6 +11,7 @@ from typing_extensions import TypeAliasType
 from ..engine.dtypes import ALIASES, CLASSES, DTYPES
 from ..engine.term import LARGEST_DIM
 from ..errors import near
+from .limits import MAX_ROWS
 
 Whole = Annotated[int, Field(ge=1, le=LARGEST_DIM)]
 """A whole number that float64 holds exactly."""
@@ -29,13 +30,14 @@ def _tag(value: object) -> str:
 
 
 Column = Annotated[
-    Annotated[Whole, Tag("@number")] | Annotated[list[Whole], Field(min_length=1), Tag("@list")],
+    Annotated[Whole, Tag("@number")] | Annotated[list[Whole], Field(min_length=1, json_schema_extra={"maxItems": MAX_ROWS}), Tag("@list")],
     Discriminator(_tag),
 ]
 """One number, or one number per row."""
 
 ColumnOrZero = Annotated[
-    Annotated[WholeOrZero, Tag("@number")] | Annotated[list[WholeOrZero], Field(min_length=1), Tag("@list")],
+    Annotated[WholeOrZero, Tag("@number")]
+    | Annotated[list[WholeOrZero], Field(min_length=1, json_schema_extra={"maxItems": MAX_ROWS}), Tag("@list")],
     Discriminator(_tag),
 ]
 

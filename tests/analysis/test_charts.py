@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 import pytest
 
-from service.analysis.charts import MAX_POINTS, of_catalogue, of_questions
-from service.analysis.compare import MAX_CASES
+from service.analysis.charts import of_catalogue, of_questions
 from service.analysis.evaluate import answer
 from service.catalogue import Catalogue
 from service.errors import OverLimit
 from service.schemas.charts import ChartQuestion
 from service.schemas.evaluate import Question
+from service.schemas.limits import MAX_CASES, MAX_POINTS
 from service.schemas.reading import validate
 
 from .asking import CHIP, MATMUL, Document, refused

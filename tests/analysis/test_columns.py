@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.analysis.evaluate import answer, rows
-from service.analysis.terms import MAX_ROWS
 from service.catalogue import Catalogue
 from service.engine.ops import OPS
 from service.errors import OverLimit
 from service.schemas.evaluate import Question
+from service.schemas.limits import MAX_ROWS
 from service.schemas.reading import validate
 
 from ..engine.drawing import questions_in_columns, with_numbers

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.analysis.compare import MAX_CASES, ROWS_PER_CASE, compare, rows
+from service.analysis.compare import ROWS_PER_CASE, compare, rows
 from service.catalogue import Catalogue
 from service.engine.ops import OPS
 from service.errors import OverLimit
 from service.schemas.compare import Comparison
+from service.schemas.limits import MAX_CASES
 from service.schemas.reading import validate
 
 from ..engine.drawing import questions

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.analysis.evaluate import MAX_OPS, answer
+from service.analysis.evaluate import answer
 from service.catalogue import Catalogue
 from service.engine.ops import OPS
 from service.errors import OverLimit
 from service.schemas.evaluate import Question
+from service.schemas.limits import MAX_OPS
 from service.schemas.reading import validate
 
 from ..engine.drawing import questions

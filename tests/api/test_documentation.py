@@ -15,6 +15,7 @@ from openapi_spec_validator import validate
 from service.api.openapi import render
 from service.api.routes.all import all_routes
 from service.api.routing import StrictRoute
+from service.engine.ops import OPS
 
 from .conftest import Client
 
@@ -197,3 +198,31 @@ def test_our_own_files_name_no_other_host() -> None:
 def test_its_licence_comes_with_it() -> None:
     assert "Apache License" in (STATIC / "swagger-ui" / "LICENSE").read_text()
     assert "SmartBear" in (STATIC / "swagger-ui" / "NOTICE").read_text()
+
+
+def test_limits_that_lists_have_are_stated(contract: dict[str, Any], client: Client) -> None:
+    """As `/v1/meta` has them: what a client generates from the contract can hold them before it asks."""
+    limits, schemas = client.get("/v1/meta").json()["limits"], contract["components"]["schemas"]
+    (columns,) = (each for each in schemas["MatmulOp"]["properties"]["k"]["oneOf"] if each["type"] == "array")
+    (ops,) = (each for each in schemas["Question"]["properties"]["ops"]["anyOf"] if each["type"] == "array")
+    chart = schemas["ChartQuestion"]["properties"]
+    assert columns["maxItems"] == limits["rows"]
+    assert ops["maxItems"] == limits["ops"]
+    assert schemas["Comparison"]["properties"]["cases"]["maxItems"] == limits["cases"]
+    assert (chart["cases"]["maxItems"], chart["analyses"]["maxItems"]) == (limits["cases"], limits["cases"])
+    assert chart["points"]["maximum"] == limits["chart_points"]
+
+
+def test_headers_that_tell_where_and_when_are_stated(contract: dict[str, Any]) -> None:
+    kept = contract["paths"]["/v1/analyses"]["post"]["responses"]
+    assert all({"ETag", "Location"} <= set(kept[status]["headers"]) for status in ("200", "201"))
+    assert "Retry-After" in contract["components"]["responses"]["Problem503"]["headers"]
+
+
+def test_kinds_of_ops_are_listed(contract: dict[str, Any]) -> None:
+    schemas = contract["components"]["schemas"]
+    assert schemas["OpKind"]["enum"] == [*OPS]
+    assert schemas["SavedKind"]["enum"] == [*OPS, "ops"]
+    (path,) = (each for each in contract["paths"]["/v1/ops/{kind}"]["get"]["parameters"] if each["name"] == "kind")
+    (query,) = (each for each in contract["paths"]["/v1/analyses"]["get"]["parameters"] if each["name"] == "kind")
+    assert (path["schema"]["enum"], query["schema"]["$ref"]) == ([*OPS], "#/components/schemas/SavedKind")

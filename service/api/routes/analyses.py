@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import Body, Query
-from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 from starlette.responses import Response
 
 from ...analysis import evaluate, history
-from ...engine.ops import OPS
-from ...errors import near
 from ...schemas.analyses import AnalysisChange, SavedQuestion
+from ...schemas.kinds import SavedKind
 from ..answers import listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
@@ -30,32 +28,26 @@ CHANGES: Final = {
 LINKS: Final = {
     "read": {"operationId": "get_analysis", "parameters": {"id": "$response.body#/id"}, "description": "The analysis that was kept."}
 }
+LOCATION: Final = {"Location": {"description": "Where the analysis is kept.", "schema": {"type": "string"}}}
 KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
     200: {
-        **TAGGED[200],
+        "headers": {**TAGGED[200]["headers"], **LOCATION},
         "description": "The same question was kept before. It has gained the labels and the note that it lacked; what it had stays.",
         "model": AnalysisDocument,
         "links": LINKS,
     },
-    201: {**TAGGED[200], "links": LINKS},
+    201: {"headers": {**TAGGED[200]["headers"], **LOCATION}, "links": LINKS},
 }
 CHANGED: Final[dict[int | str, dict[str, Any]]] = {**NEEDS_DATABASE, 200: TAGGED[200], 412: {}, 428: {}}
 SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
 ChangeBody = Annotated[AnalysisChange, Body(openapi_examples=CHANGES)]
 
 
-def _kind(name: str) -> str:
-    kinds = (*OPS, history.OPS)
-    if name not in kinds:
-        raise PydanticCustomError("unknown-op", "There is no op of this kind.", {"suggestions": near(name, kinds)})
-    return name
-
-
 class AnalysisQuery(PageQuery):
     """Which analyses are asked for, and in what order."""
 
-    kind: Annotated[str, AfterValidator(_kind), Field(description="An op, or `ops` for lists.")] | None = None
+    kind: SavedKind | None = None
     chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
     bound: Bound | None = None
     label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None

@@ -7,12 +7,10 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from ... import __version__
-from ...analysis.charts import MAX_POINTS
-from ...analysis.compare import MAX_CASES
-from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS
-from ...analysis.terms import MAX_ROWS
+from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
+from ...schemas.limits import MAX_CASES, MAX_OPS, MAX_POINTS, MAX_ROWS
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
 from ..bodies import MAX_BODY_BYTES, MAX_HEADER_BYTES

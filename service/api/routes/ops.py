@@ -8,6 +8,7 @@ from fastapi import Query
 from starlette.responses import Response
 
 from ...analysis import ops
+from ...schemas.kinds import OpKind
 from ..answers import found, listing, resource, written
 from ..call import Call
 from ..conditions import IF_NONE_MATCH, TAGGED
@@ -26,6 +27,6 @@ async def list_ops(call: Call, asked: Annotated[PageQuery, Query()]) -> Response
 
 
 @routes.get("/v1/ops/{kind}", response_model=OpDocument, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
-async def get_op(call: Call, kind: str) -> Response:
+async def get_op(call: Call, kind: OpKind) -> Response:
     """One kind of op. The example is a body that `POST /v1/evaluate` answers as it stands."""
     return resource(call, written(found(lambda: ops.document(kind))))

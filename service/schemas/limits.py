@@ -1,0 +1,21 @@
+"""How much one request may ask for.
+
+What goes beyond is refused as a whole, with 413 and the way round it, and not as a fault of a member. So the models do not hold these
+limits, and only tell them to whoever reads their JSON Schema.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_ROWS: Final = 100_000
+"""Rows in the lists of one op."""
+
+MAX_OPS: Final = 1_000
+"""Ops in one list."""
+
+MAX_CASES: Final = 100
+"""Cases in one comparison, and cases and analyses on one chart."""
+
+MAX_POINTS: Final = 2_048
+"""Points of one series."""
