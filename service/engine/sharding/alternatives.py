@@ -40,7 +40,7 @@ def alternatives(sharding: Sharding, sizes: Mapping[str, Real], chosen: Sequence
         for plan in _others(sharding, tuple(choice.plan.assigned.items())):
             rows = choice.rows & plan.divides(sizes)
             if rows.any():
-                same = (plan.name, *_deeds(plan))
+                same = (plan.name, plan.deeds)
                 found[same] = Choice(plan, found[same].rows | rows if same in found else rows)
     return tuple(found.values())
 
@@ -55,17 +55,12 @@ def _others(sharding: Sharding, by_rules: tuple[tuple[str, str | None], ...]) ->
         chosen = changed or sharding.axes
         name = _name(sharding, assigned, changed)
         plan = build(sharding, assigned, name=name, moves_sums=True, chosen=chosen, chosen_after=chosen)
-        found.setdefault(_deeds(plan), plan)
+        found.setdefault(plan.deeds, plan)
     axes = sharding.axes
     wide = build(sharding, rules.assigned, name="gather over idle axes too", is_wide=True, chosen=axes, chosen_after=axes)
-    found.setdefault(_deeds(wide), wide)
-    found.pop(_deeds(rules), None)
+    found.setdefault(wide.deeds, wide)
+    found.pop(rules.deeds, None)
     return tuple(found.values())
-
-
-def _deeds(plan: Plan) -> tuple[object, ...]:
-    """What is done, whether forced or not."""
-    return (tuple(plan.splits.values()), *(step._replace(forced=False) for step in plan.steps))
 
 
 def _assignments(sharding: Sharding, rules: Plan) -> Iterator[Assignment]:

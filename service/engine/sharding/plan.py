@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from math import lcm, prod
 from operator import add
 
 import numpy as np
@@ -24,7 +25,6 @@ from numpy.typing import NDArray
 from ..arrays import Real
 from .layout import Sharding
 from .route import Route, Step
-
 
 Assignment = Mapping[str, str | None]
 """The dim that each axis of more than one chip splits in the product, or none."""
@@ -43,8 +43,8 @@ class Plan:
     devices: int
     repeated: tuple[str, ...]
     """axes of more than one chip over which the work repeats"""
-    cuts: frozenset[tuple[str, int]]
-    """(dim, blocks) for every way in which an array is cut on the way"""
+    cuts: Mapping[str, int]
+    """what the size of each dim has to be a multiple of, for equal blocks all along; dims that are never cut are left out"""
 
     @cached_property
     def collectives(self) -> tuple[Step, ...]:
@@ -54,11 +54,16 @@ class Plan:
     @cached_property
     def work_divisor(self) -> int:
         """Chips that share the work; `devices` over this is how often it is done."""
-        return int(np.prod([*self.divisors.values()], dtype=np.int64))
+        return prod(self.divisors.values())
 
     def divides(self, sizes: Mapping[str, Real]) -> NDArray[np.bool_]:
         """In which rows every dim is cut into equal blocks all along."""
-        return reduce(np.logical_and, [np.fmod(sizes[dim], parts) == 0 for dim, parts in sorted(self.cuts)], np.ones(1, np.bool_))
+        return reduce(np.logical_and, [np.fmod(sizes[dim], parts) == 0 for dim, parts in self.cuts.items()], np.ones(1, np.bool_))
+
+    @cached_property
+    def deeds(self) -> tuple[object, ...]:
+        """What is done, whatever the plan is called and whether forced or not."""
+        return (tuple(self.splits.values()), *(step._replace(forced=False) for step in self.steps))
 
     def sent(self, whole: Mapping[str, Real]) -> Real:
         """The volumes of all collectives together, from the size of each whole array; an all-reduce counts twice."""
@@ -101,8 +106,16 @@ def build(
         steps=tuple([step for each in routes for step in each.steps]),
         devices=sharding.devices,
         repeated=tuple([axis for axis in sharding.axes if assigned[axis] is None]),
-        cuts=frozenset().union(*(each.cuts for each in routes)),
+        cuts=_least_multiples(routes),
     )
+
+
+def _least_multiples(routes: Iterable[Route]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for route in routes:
+        for dim, parts in route.cuts.items():
+            found[dim] = lcm(found.get(dim, 1), parts)
+    return {dim: parts for dim, parts in found.items() if parts > 1}
 
 
 def _ordered(sharding: Sharding, dim: str, assigned: Assignment) -> tuple[str, ...]:

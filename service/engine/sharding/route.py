@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
+from math import lcm
 from typing import NamedTuple
 
 from ..arrays import Real
@@ -60,8 +61,8 @@ class Route:
         self.chosen = frozenset(chosen)
         self.sharding = sharding
         self.steps: list[Step] = []
-        self.cuts: set[tuple[str, int]] = {(dim, sharding.chips(axes)) for dim, axes in start.items() if axes}
-        """(dim, blocks) for every way in which a dim is cut on the way"""
+        self.cuts = {dim: sharding.chips(axes) for dim, axes in start.items()}
+        """what the size of each dim has to be a multiple of, for equal blocks all along"""
 
     def reduce(self, target: Layout, kept: Iterable[str]) -> None:
         """Add the pending sums but those `kept`: scattered over the dim that `target` splits by their axis, else repeated."""
@@ -98,8 +99,8 @@ class Route:
         """Slice what can be sliced before anything is sent: dims that no axis leaves, up to the first axis that is yet to arrive."""
         for dim, axes in target.items():
             if not self._leaving(dim, target):
-                absent = self._absent(axes)
-                self._slice(dim, list(takewhile(lambda axis: axis in absent, (axis for axis in axes if axis not in self.layout[dim]))))
+                missing = [axis for axis in axes if axis not in self.layout[dim]]
+                self._slice(dim, list(takewhile(frozenset(self._absent(axes)).__contains__, missing)))
 
     def _move(self, target: Layout, *, moves_sums: bool) -> None:
         goals = {axis: dim for dim, axes in target.items() for axis in axes}
@@ -147,7 +148,7 @@ class Route:
 
     def _put(self, dim: str, axes: list[str]) -> None:
         self.layout[dim] = (*self.layout[dim], *axes)
-        self.cuts.add((dim, self.sharding.chips(self.layout[dim])))
+        self.cuts[dim] = lcm(self.cuts[dim], self.sharding.chips(self.layout[dim]))
 
     def _leaving(self, dim: str, target: Layout) -> list[str]:
         return [axis for axis in self.layout[dim] if axis not in target[dim]]

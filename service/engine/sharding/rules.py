@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Real, all_of
+from ..arrays import Real
 from .layout import Sharding
 from .plan import Plan, build
 
@@ -43,7 +43,7 @@ def plan(sharding: Sharding, sizes: Mapping[str, Real], whole: Mapping[str, Real
     """
     plans = candidates(sharding)
     fits = _fits(plans, sizes)
-    if not all_of(fits.any(axis=0)):
+    if not fits.any(axis=0).all():
         plans = candidates(sharding, may_leave_out=True)
         fits = _fits(plans, sizes)
     if len(plans) == 1:
