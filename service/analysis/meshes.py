@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from ..catalogue import Catalogue, Chip
+from ..engine.collective import Cost
 from ..engine.mesh import Axis, Mesh, Topology
 from ..errors import Fault, InvalidInput, refuse
 from ..schemas.mesh import AxisModel, MeshModel, SystemModel
@@ -37,6 +38,12 @@ class Wired:
     def document(self) -> list[dict[str, Any]]:
         """The axes with every member filled, as a request could have them."""
         return [_members(axis) for axis in self.mesh.axes]
+
+    def said(self, costs: Sequence[Cost]) -> list[str]:
+        """What must be said of the axes on which these collectives run."""
+        used = {(axis, cost.kind) for cost in costs for axis in cost.axes}
+        asked = [(each.text, {kind for axis, kind in used if axis == each.axis}, each.kind) for each in self.remarks]
+        return [text for text, kinds, only in asked if kinds and (only is None or only in kinds)]
 
 
 def resolve(asked: MeshModel | None, chip: Chip | None, catalogue: Catalogue, pointer: str) -> Wired:

@@ -34,7 +34,7 @@ class Cost(NamedTuple):
 
     kind: str
     axes: tuple[str, ...]
-    """innermost first, without those of one chip"""
+    """as they were named"""
     chips: float
     volume: Real
     """V [B]"""
@@ -107,6 +107,11 @@ class Collective(Term):
     def factors(self) -> tuple[str, ...]:
         return ()
 
+    @property
+    def arithmetic(self) -> str:
+        """None: the wires add, if anything does."""
+        return ""
+
     def demand(self) -> Demand:
         """Nothing on the chip itself: HBM traffic of collectives is not counted."""
         return Demand(())
@@ -139,7 +144,7 @@ def cost_of(asked: Collective, mesh: Mesh, form: Form = "exact", link: Real = ON
     latency_s = column(0.0 if alone else asked.latency(over))
     return Cost(
         kind=asked.kind,
-        axes=tuple([axis.name for axis in axes]),
+        axes=asked.axes,
         chips=over.chips,
         volume=asked.bytes,
         wire_bytes=moved * (0.0 if alone else asked.sent(over)),
