@@ -134,4 +134,3 @@ def test_degrees_are_where_the_times_change_places(specs: Specs, topology: Topol
             if size >= 2 and size < 10**9 and abs(size - degree) > 1e-9 * degree:
                 lead = Asked(specs, Mesh((dataclasses.replace(wired, size=size),)), sizes, form).lead
                 assert (lead > 0) == (size < degree)
-
