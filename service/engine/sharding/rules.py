@@ -10,7 +10,8 @@ Of one such dim nothing has to be decided (cases 1 and 3; a result that wants th
 Of several, one axis splits only one (case 4): the one that the result splits by it, or sums pending over it, else the one with fewest
 bytes sent. Of none, the axis splits the dim that the result splits by it, if any; otherwise the work repeats over it.
 
-Where the dims of a row cannot be cut by all axes so found together, the fewest of them are left out, by fewest bytes again.
+Where the dims of a row cannot be cut by all axes so found together, some are left out: as many chips as can share the work, then the
+fewest bytes.
 Source: How to Scale Your Model, "Sharded Matrices": the four cases; more than two operands by the same reasoning.
 """
 
@@ -48,10 +49,10 @@ def plan(sharding: Sharding, sizes: Mapping[str, Real], whole: Mapping[str, Real
         fits = _fits(plans, sizes)
     if len(plans) == 1:
         return (Choice(plans[0], fits[0]),)
-    left_out = np.array([[float(len(each.repeated))] for each in plans])
-    fewest = fits & (left_out == np.where(fits, left_out, np.inf).min(axis=0))
+    shares = np.array([[float(each.work_divisor)] for each in plans])
+    most = fits & (shares == np.where(fits, shares, 0.0).max(axis=0))
     sent = np.stack(np.broadcast_arrays(*(each.sent(whole) for each in plans)))
-    at = np.argmin(np.where(fewest, sent, np.inf), axis=0)
+    at = np.argmin(np.where(most, sent, np.inf), axis=0)
     return tuple([Choice(plans[index], at == index) for index in np.unique(at)])
 
 
