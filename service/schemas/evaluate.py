@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from .base import Later, Strict
+from .numbers import without_sign_of_zero
 from .target import TargetModel
 from .terms import ListedOp, Op
 
@@ -16,15 +17,10 @@ MeasuredSeconds = Annotated[
 ]
 
 
-def _without_sign_of_zero(number: float) -> float:
-    """-0.0 is the same number as 0.0 and must be the same question."""
-    return number + 0.0
-
-
 class OptionsModel(Strict):
     """How the question is evaluated."""
 
-    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(_without_sign_of_zero)] = Field(
+    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(without_sign_of_zero)] = Field(
         default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
     )
     explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
