@@ -12,6 +12,7 @@ from service.engine.arrays import column
 from service.engine.mesh import Axis, Mesh
 from service.engine.sharding import Choice, Plan, alternatives, plan, read
 from service.engine.sharding.reading import Spec
+from service.engine.sharding.rules import candidates
 
 from .drawn import BATCHED, MATMUL, draw
 
@@ -146,6 +147,18 @@ def test_an_alternative_stands_for_the_rows_that_it_divides() -> None:
     assert rows["split m over x"] == [True, False]
     assert rows["split m over y"] == [True, True]
     assert "split n over x" not in rows
+
+
+def test_many_clashes_are_planned_in_bounded_time() -> None:
+    """Twelve axes that a splits on m and b on n make 2¹² plans, of which those are looked at that differ from the first in one axis."""
+    axes = [f"x{at}" for at in range(12)]
+    mesh = Mesh(tuple(Axis(name, 2, "ring", 1e9) for name in axes))
+    sizes = {dim: column(2**12) for dim in "mkn"}
+    sharding = read({"a": [axes, N], "b": [N, axes], "out": [N, N]}, MATMUL, sizes, mesh)
+    assert len(candidates(sharding)) == 13
+    assert len(candidates(sharding, may_leave_out=True)) == 26
+    ((found, _),) = plan(sharding, sizes, {"a": column(1), "b": column(10), "out": column(1)})
+    assert found.work_divisor == 2**12
 
 
 def test_the_order_of_the_axes_of_a_mesh_changes_no_amount() -> None:
