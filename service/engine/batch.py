@@ -7,7 +7,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .arrays import all_of, cut
+from .arrays import all_of, constant, cut
 from .levers import variants
 from .machine import Machine
 from .report import Report, report
@@ -15,7 +15,7 @@ from .term import Term
 
 R = TypeVar("R")
 
-LARGEST_COUNT = 1e300
+LARGEST_COUNT = constant(1e300)
 """Counts beyond this are refused: what follows from them would overflow."""
 
 CHUNK = 8192

@@ -9,7 +9,8 @@ For a matmul and v = m this is the exact critical batch B* = w·I/(2 − I·(a/F
 
     bytes(v) = b0 + b1·v + s·⌈v/g⌉        flops(n·g) ≥ I·bytes(n·g)    from    n = ⌈(b0 − f0/I) / (g·(f1/I − b1) − s)⌉
 
-so v* lies on stair n, which ends at n·g and on which the bytes are b0 + s·n + b1·v. All dims of a question are solved at once, in blocks [dims, rows].
+so v* lies on stair n, which ends at n·g and on which the bytes are b0 + s·n + b1·v. All dims of a question are solved at once, in
+blocks [dims, rows].
 Source: How to Scale Your Model, "All About Rooflines" (critical batch), solved for the bytes as they are.
 """
 
