@@ -38,6 +38,11 @@ def constant(value: float) -> Real:
 ONE = constant(1.0)
 
 
+def shared(values: Real) -> Real:
+    """A column of one row as a number of no dims, which NumPy spreads over a block in half the time; other columns as they are."""
+    return values.reshape(()) if values.size == 1 else values
+
+
 def product(factors: Iterable[Real]) -> Real:
     """The product of columns, in the order given (so that the same question gives the same bits)."""
     return reduce(mul, factors)

@@ -24,7 +24,7 @@ CHUNK = 8192
 
 def in_chunks(term: Term, machine: Machine, evaluate_chunk: Callable[[Term, Machine], R], chunk: int = CHUNK) -> R:
     """`evaluate_chunk` over all rows of a term and a machine, `chunk` rows at a time, joined to one result."""
-    rows = max(machine.rows, *(each.size for each in term.columns().values()))
+    rows = max([machine.rows, *[each.size for each in term.columns().values()]])
     if rows <= chunk:
         return evaluate_chunk(term, machine)
     parts = [

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import ONE, Code, Real, any_of, constant, row
+from .arrays import ONE, Code, Real, any_of, constant, row, shared
 from .term import Term
 
 FACTORS: Mapping[str, float] = {
@@ -125,8 +125,8 @@ def spread(term: Term, over: Variants) -> Term:
     In a small block all dims do, since arrays of one shape are multiplied in a third of the time that broadcasting takes.
     """
     columns, same = term.columns(), over.same
-    is_small = same.size * max(each.size for each in columns.values()) <= SMALL
-    changed = {name: values * over.factors.get(name, same) for name, values in columns.items() if is_small or name in over.factors}
+    is_small = same.size * max([each.size for each in columns.values()]) <= SMALL
+    changed = {name: shared(each) * over.factors.get(name, same) for name, each in columns.items() if is_small or name in over.factors}
     for name, offset in over.offsets.items():
         changed[name] = changed[name] + offset
     return term.with_columns(changed)
@@ -135,4 +135,4 @@ def spread(term: Term, over: Variants) -> Term:
 def levers(over: Variants, lower: Real, longest: Code) -> Levers:
     """Read the levers from the evaluated block: least times [s] and longest paths, [variants, rows]."""
     after = lower[over.changed]
-    return Levers(over.changes, after, longest[over.changed], over.work * (row(lower, 0) / after))
+    return Levers(over.changes, after, longest[over.changed], over.work * (shared(row(lower, 0)) / after))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import roofline
-from .arrays import Code, Real, all_of, any_of, row
+from .arrays import Code, Real, all_of, any_of, row, shared
 from .demand import NOTHING, Demand
 from .formats import Storage
 from .hbm import Traffic, stairs, traffic
@@ -153,6 +153,7 @@ def _exact(found: Core, rising: list[Stair], over: Variants, ridge: Real | None)
     flops, moved = _line(found.flops, over), _line(found.moved.total, over)
     if ridge is None:
         return np.full_like(moved.base, np.nan)
+    ridge = shared(ridge)
     exact = crossing(flops, moved, ridge)
     if rising:
         steps = sum((each.at(PROBE) for each in rising), start=NOTHING)
