@@ -8,15 +8,18 @@ from typing import Any
 
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
+from ..engine.fabric import Fabric
 from ..errors import OverLimit
 from ..schemas.evaluate import OptionsModel, Question
 from ..schemas.limits import MAX_OPS
 from . import canonical, listing, single
+from .layouts import lay
 from .measured import with_measured
+from .single import Setting
 from .targets import Target, resolve
 from .terms import lists_of, read
 
-DOCUMENT_VERSION = 1
+DOCUMENT_VERSION = 2
 """Rises when a layer is added to the answer."""
 
 ROWS_PER_OP = 50
@@ -28,7 +31,7 @@ class Answer:
     """An answer as a document, and what identifies it."""
 
     asked: Mapping[str, Any]
-    """the op, or the ops, as understood, and what was measured"""
+    """the op with its sharding, or the ops, as understood, and what was measured"""
     target: Target
     options: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -76,10 +79,13 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
     assumed = [*target.assumed, *left_out(question.options)]
     if question.op is not None:
         asked = read(question.op, "/op")
-        found = single.written(asked, single.reported(asked, target, question.options), target, question.options, assumed)
-        members: dict[str, Any] = {"op": found.op}
+        setting = Setting(target, question.options, lay(asked, question.sharding, target, question.options))
+        found = single.written(asked, single.reported(asked, setting), setting, assumed)
+        sharding = {} if question.sharding is None else {"sharding": question.sharding.document()}
+        members: dict[str, Any] = {"op": found.op, **sharding}
     else:
-        found = listing.evaluate(question.ops or [], target, question.options, assumed)
+        fabric = Fabric(target.wired.mesh, question.options.collectives)
+        found = listing.evaluate(question.ops or [], Setting(target, question.options, fabric), assumed)
         members = found.op
     result = found.result
     if question.measured_s is not None:
@@ -90,7 +96,7 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
 def members_of(options: OptionsModel) -> dict[str, Any]:
     """The options as understood."""
-    return {"overlap": options.overlap, "explain": options.explain}
+    return {"overlap": options.overlap, "collectives": options.collectives, "plan": options.plan, "explain": options.explain}
 
 
 def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[str, Any]]:

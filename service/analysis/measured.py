@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 
 from ..errors import refuse
 from .magnitude import check
@@ -33,6 +34,7 @@ class Roof:
     moved_bytes: float
     compute_s: float
     hbm_s: float
+    network_s: float
     lower_s: float
     upper_s: float
 
@@ -48,6 +50,7 @@ def roof_of(result: Mapping[str, Any]) -> Roof:
         moved_bytes=result["bytes"]["total"],
         compute_s=layers["compute"]["time_s"] or 0.0,
         hbm_s=layers["hbm"]["time_s"],
+        network_s=layers["network"]["time_s"],
         lower_s=times["lower_s"],
         upper_s=times["upper_s"],
     )
@@ -59,7 +62,7 @@ def with_measured(result: Mapping[str, Any], seconds: float, target: Target, poi
     Raises `InvalidInput` at `pointer` where the result has columns, which one time cannot belong to, or where a
     ratio to the time exceeds 1e300 (too-large).
     """
-    if isinstance(result.get("flops"), list | np.ndarray):
+    if isinstance(result.get("flops"), list | np.ndarray | orjson.Fragment):
         raise refuse(pointer, "use-batches", "One measured time belongs to one op, or to a list of ops; columns have many.")
     found = measured(seconds, roof_of(result), target)
     check(pointer, "A ratio to this time", found["position"], found["achieved_fraction"], found["achieved_flops_per_s"])
@@ -84,9 +87,9 @@ def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
 
 def _causes(seconds: float, roof: Roof, l2_bytes: float | None) -> list[dict[str, Any]]:
     """The causes, each with whether the numbers allow it."""
-    slipped = seconds >= max(roof.compute_s * HALF, roof.hbm_s)
+    slipped = seconds >= max(roof.compute_s * HALF, roof.hbm_s, roof.network_s)
     consistent = {
-        "cache-resident-operands": seconds >= roof.compute_s and (l2_bytes is None or roof.moved_bytes <= l2_bytes),
+        "cache-resident-operands": seconds >= max(roof.compute_s, roof.network_s) and (l2_bytes is None or roof.moved_bytes <= l2_bytes),
         "sparse-peak": slipped,
         "macs-for-flops": slipped,
         "wrong-unit": True,

@@ -8,11 +8,11 @@ from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType
 
-from ..engine.ops import OPS
+from ..engine.kinds import KINDS
 from ..errors import near
 
 LIST_OF_OPS: Final = "ops"
-SAVED_KINDS: Final = (*OPS, LIST_OF_OPS)
+SAVED_KINDS: Final = (*KINDS, LIST_OF_OPS)
 
 
 def _saved_kind(name: str) -> str:
@@ -21,7 +21,7 @@ def _saved_kind(name: str) -> str:
     return name
 
 
-OpKind = TypeAliasType("OpKind", Annotated[str, WithJsonSchema({"type": "string", "enum": [*OPS], "description": "A kind of op."})])
+OpKind = TypeAliasType("OpKind", Annotated[str, WithJsonSchema({"type": "string", "enum": [*KINDS], "description": "A kind of op."})])
 
 SavedKind = TypeAliasType(
     "SavedKind",

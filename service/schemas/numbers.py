@@ -22,6 +22,11 @@ Rate = Annotated[float, Field(ge=1.0, le=1e30, allow_inf_nan=False)]
 """A peak [FLOP/s] or a bandwidth [B/s]."""
 
 
+def without_sign_of_zero(number: float) -> float:
+    """-0.0 is the same number as 0.0 and must be the same question."""
+    return number + 0.0
+
+
 WholeOrZero = Annotated[int, Field(ge=0, le=LARGEST_DIM)]
 
 
@@ -42,12 +47,16 @@ ColumnOrZero = Annotated[
 ]
 
 
+_FORMATS = (*DTYPES, *ALIASES)
+_CLASSES = tuple(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES)))
+
+
 def _storage(name: str) -> str:
-    return _known(name, (*DTYPES, *ALIASES), "There is no number format of this name.")
+    return _known(name, _FORMATS, "There is no number format of this name.")
 
 
 def _arithmetic(name: str) -> str:
-    return _known(name, tuple(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES))), "There is no arithmetic class of this name.")
+    return _known(name, _CLASSES, "There is no arithmetic class of this name.")
 
 
 def _peak_class(name: str) -> str:
@@ -62,9 +71,7 @@ def _known(name: str, names: tuple[str, ...], detail: str) -> str:
 
 FormatName = TypeAliasType(
     "FormatName",
-    Annotated[
-        str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": [*DTYPES, *ALIASES], "description": "A number format."})
-    ],
+    Annotated[str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": list(_FORMATS), "description": "A number format."})],
 )
 """A storage format, aliases included. The OpenAPI document has it once, under this name."""
 
@@ -76,7 +83,7 @@ ComputeName = TypeAliasType(
         WithJsonSchema(
             {
                 "type": "string",
-                "enum": list(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES))),
+                "enum": list(_CLASSES),
                 "description": "An arithmetic class, or a number format that stands for its class.",
             }
         ),
