@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import OverLimit
+from ..schemas.reading import MAX_BODY_BYTES
 
-MAX_BODY_BYTES: Final = 8 * 2**20
 DRAINED_BYTES: Final = 16 * 2**20  # of a body that is too large are read, so that a client can finish and see the refusal
 LINGER_S: Final = 1.0  # how long a client that writes still more may go on, once it has the refusal
 

@@ -13,9 +13,9 @@ from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS
 from ...analysis.terms import MAX_ROWS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
+from ...schemas.reading import MAX_BODY_BYTES
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
-from ..bodies import MAX_BODY_BYTES
 from ..call import Call
 from ..codes import CODES
 from ..conditions import IF_NONE_MATCH, TAGGED
