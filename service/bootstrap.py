@@ -5,7 +5,7 @@
 `python3 -m service` and `python3 -m tests` begin here. A good stamp makes all but the last step unnecessary, and inside the
 environment that one too. Only a source checkout (a `pyproject.toml` beside the package) is ever touched: an installed package
 passes through. All words go to standard error. A `.venv` made by other means is used where it fits, and refused, not deleted,
-where it does not.
+where it does not. Killed at any moment, a start leaves no stamp, and no other begins before the last of its installers has ended.
 
 The file parses on Python 3.6 and imports the standard library alone, the larger parts of it only when there is work to do.
 """
@@ -112,10 +112,14 @@ class Environment:
             return f"{lock} {hashlib.sha256(file.read()).hexdigest()}"
 
     def build(self, lock: str) -> None:
-        """Make the environment serve `lock`. One process at a time: a second one waits and finds the work done."""
+        """Make the environment serve `lock`. One process at a time: a second one waits and finds the work done.
+
+        The turn passes on to the programs that are run meanwhile: they keep it when this process is killed and they are not.
+        """
         import fcntl
 
         with open(self.progress, "a") as turn:
+            os.set_inheritable(turn.fileno(), True)
             try:
                 fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -123,14 +127,14 @@ class Environment:
                 fcntl.flock(turn, fcntl.LOCK_EX)
             if not self.serves(lock):
                 digest = self.digest(lock)
-                self.prepare()
-                self.install(lock)
+                is_ours = self.prepare()
+                self.install(lock, anew=not is_ours)
                 self.connect()
                 self.write_stamp(digest)
                 write(self.progress, "")
 
-    def prepare(self) -> None:
-        """Leave an environment without a stamp, into which the list can be installed."""
+    def prepare(self) -> bool:
+        """Leave an environment without a stamp, into which the list can be installed. Return whether it is ours to make anew."""
         stamp = read_lines(self.stamp)
         is_ours = bool(stamp) or read_lines(self.progress) == [UNFINISHED] or not os.path.lexists(self.folder)
         fits = self.fits()
@@ -142,6 +146,7 @@ class Environment:
             self.make()
         elif stamp:
             os.remove(self.stamp)
+        return is_ours
 
     def fits(self) -> bool:
         """Whether an environment of this Python is there, with something to install by."""
@@ -166,14 +171,15 @@ class Environment:
             require_venv()
             run([base, "-m", "venv", self.folder], "the environment cannot be made")
 
-    def install(self, lock: str) -> None:
-        """Install the list, every file checked against its hash."""
+    def install(self, lock: str, *, anew: bool) -> None:
+        """Install the list, every file checked against its hash; `anew` also what is there already, whole or half."""
         import shutil
 
         say(f"installing the packages of {lock}")
         uv = shutil.which("uv")
         installer = [uv, "pip"] if uv else [self.python, "-m", "pip", "--disable-pip-version-check"]
         options = ["--quiet", "--require-hashes", "-r", os.path.join(self.checkout, lock)]
+        options += ["--reinstall" if uv else "--force-reinstall"] if anew else []
         target = ["--python", self.python] if uv else ["--no-compile"]
         run([*installer, "install", *target, *options], f"the packages of {lock} cannot be installed")
 
@@ -225,9 +231,9 @@ def require_venv() -> None:
 
 
 def run(command: "list[str]", failure: str) -> None:
-    """Run one step. Its words go to standard error, since standard output belongs to what was asked for."""
+    """Run one step, which holds the turn too. Its words go to standard error; standard output belongs to what was asked for."""
     import subprocess
 
-    status = subprocess.call(command, stdout=sys.stderr, stdin=subprocess.DEVNULL)
+    status = subprocess.call(command, stdout=sys.stderr, stdin=subprocess.DEVNULL, close_fds=False)
     if status != 0:
         raise StartError(f"{failure} ({os.path.basename(command[0])} ended with status {status}); the next start tries again")

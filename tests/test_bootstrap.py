@@ -71,13 +71,18 @@ def test_two_starts_at_once_prepare_one_environment(checkout: Checkout) -> None:
     assert sum(start.words.count("installing") for start in starts) == 1
 
 
+def read_until(word: str, process: subprocess.Popen[str]) -> None:
+    """Read what a start says, up to the line with `word`."""
+    assert process.stderr is not None
+    while word not in process.stderr.readline():
+        assert process.poll() is None
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_start_is_mended_by_the_next(checkout: Checkout, how: signal.Signals) -> None:
     checkout.provide_uv(slow=True)
     process = checkout.begin(checkout.command())
-    assert process.stderr is not None
-    while "installing" not in process.stderr.readline():
-        assert process.poll() is None
+    read_until("installing", process)
     os.killpg(process.pid, how)
     interrupted = Start.of(process)
     if how is signal.SIGINT:
@@ -87,6 +92,43 @@ def test_an_interrupted_start_is_mended_by_the_next(checkout: Checkout, how: sig
     after = checkout.start()
     assert after.printed["tiny"] == "1.0"
     assert after.words.splitlines() == MADE + INSTALLED
+
+
+def test_an_installer_that_outlives_its_start_is_waited_for(checkout: Checkout) -> None:
+    """The start alone is killed; what it began goes on to write into the environment."""
+    checkout.provide_uv(slow=True)
+    killed = checkout.begin(checkout.command())
+    read_until("uv has begun", killed)
+    killed.kill()
+    second = checkout.begin(checkout.command())
+    read_until("waiting for another start", second)
+    assert not (checkout.environment / "roofline-stamp").exists()
+    checkout.go_on()
+    after = Start.of(second)
+    assert after.printed["tiny"] == "1.0"
+    assert [line for line in after.words.splitlines() if "begun" not in line] == MADE + INSTALLED
+    assert Start.of(killed).status == -signal.SIGKILL
+    assert checkout.start().words == ""
+
+
+def test_a_start_right_after_one_was_killed_has_a_whole_environment(checkout: Checkout) -> None:
+    """As above with pip, at whatever moment the kill finds it."""
+    checkout.remove_uv()
+    killed = checkout.begin(checkout.command())
+    read_until("installing", killed)
+    killed.kill()
+    after = checkout.start()
+    assert after.printed["tiny"] == "1.0"
+    assert after.words.splitlines()[-3:] == MADE + INSTALLED
+    assert Start.of(killed).status == -signal.SIGKILL
+
+
+def test_a_half_installed_package_in_an_environment_of_others_is_mended(checkout: Checkout) -> None:
+    checkout.start([str(checkout.programs / "uv"), "venv", "-q", "-p", str(BARE_PYTHON), str(checkout.environment)])
+    checkout.start()
+    (checkout.environment / "roofline-stamp").unlink()
+    next(checkout.environment.glob("lib/*/site-packages/tiny.py")).unlink()
+    assert checkout.start().printed["tiny"] == "1.0"
 
 
 def test_a_changed_list_is_installed_into_the_environment_that_is_there(checkout: Checkout) -> None:

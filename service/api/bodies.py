@@ -12,10 +12,10 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import OverLimit, ServiceError
+from ..schemas.reading import MAX_BODY_BYTES
 from .patience import SLOWEST_BYTES_PER_S, last_moment
 
 MAX_HEADER_BYTES: Final = 32 * 2**10
-MAX_BODY_BYTES: Final = 8 * 2**20
 DRAINED_BYTES: Final = 16 * 2**20  # of a body that is too large are read, so that a client can finish and see the refusal
 LINGER_S: Final = 1.0  # how long a client that writes still more may go on, once it has the refusal
 

@@ -24,7 +24,7 @@ def page(chip: Document) -> Iterator[RenderableType]:
     yield from sources(found)
     if others := chip.get("alternatives"):
         yield heading("Other figures", "and why they were not taken")
-        yield table(["value", "stated", "where", "why not"], [_other(each) for each in others], left=4)
+        yield table(["value", "stated", "where", "why not"], [_other(each) for each in others], left=4, prose=("where", "why not"))
     yield from notes(chip)
 
 

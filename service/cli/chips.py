@@ -47,9 +47,10 @@ def _all(chips: Sequence[Document]) -> Iterator[RenderableType]:
     if not chips:
         yield paragraph("No chip of the catalogue is all of this.")
         return
-    yield table(["chip", "memory", "bandwidth", *CLASSES, "ridge bf16"], [_line(chip) for chip in chips])
+    yield table(["chip", "memory", "bandwidth", *CLASSES, "ridge"], [_line(chip) for chip in chips])
     yield paragraph(
-        "Peaks are dense, of the matrix unit, in FLOP/s; the ridge in FLOP/B. `roofline chips ID` shows all values and sources."
+        "Memory in B, bandwidth in B/s, dense peaks of the matrix unit in FLOP/s, the ridge of bf16 in FLOP/B. "
+        "`roofline chips ID` shows all values and sources."
     )
 
 
@@ -57,8 +58,13 @@ def _line(chip: Document) -> tuple[str, ...]:
     peaks, ridges = chip.get("peak_flops_per_s", {}), chip["ridge_flops_per_byte"].get("matrix", {})
     return (
         chip["id"],
-        quantity(chip["hbm"].get("capacity_bytes"), "B"),
-        quantity(chip["hbm"]["bandwidth_bytes_per_s"], "B/s"),
-        *(quantity(peaks.get(name), "FLOP/s").removesuffix("FLOP/s") for name in CLASSES),
+        _short(chip["hbm"].get("capacity_bytes"), "B"),
+        _short(chip["hbm"]["bandwidth_bytes_per_s"], "B/s"),
+        *(_short(peaks.get(name), "FLOP/s") for name in CLASSES),
         number(ridges["bf16"]) if "bf16" in ridges else "–",
     )
+
+
+def _short(value: float | None, unit: str) -> str:
+    """The value without its unit, which stands below the table; so the table fits eighty columns."""
+    return quantity(value, unit).removesuffix(unit).rstrip()

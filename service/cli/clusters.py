@@ -39,7 +39,7 @@ def show(ref: str, *, is_json: bool) -> None:
 
 def _all(clusters: Sequence[Document]) -> Iterator[RenderableType]:
     rows = [(each["id"], each["chip"], f"{each['chips']:,}", "\n".join(map(_wiring, each["axes"]))) for each in clusters]
-    yield table(["system", "chip", "chips", "axes, innermost first"], rows, left=4)
+    yield table(["system", "chip", "chips", "axes from the innermost"], rows, left=4)
     yield paragraph(
         "Bandwidth is one way: of one link on a ring, of all that a chip sends on a switch, of one pair where all are connected. "
         "`roofline clusters ID` shows all values and sources."
@@ -57,7 +57,8 @@ def _page(cluster: Document, summary: Document) -> Iterator[RenderableType]:
     yield paragraph(f"{summary['chips']:,} × {cluster['chip']}; confidence {cluster['confidence']}")
     yield paragraph(cluster["confidence_why"])
     yield heading("Axes", "innermost first; bandwidth one way")
-    yield table(["axis", "topology", "size", "bandwidth", "latency", "network"], [_axis(each) for each in summary["axes"]], left=6)
+    rows = [_axis(each) for each in summary["axes"]]
+    yield table(["axis", "topology", "size", "bandwidth", "latency", "network"], rows, left=6, prose=("network",))
     found_cells = list(cells(cluster))
     yield from values(found_cells)
     yield from sources(found_cells)

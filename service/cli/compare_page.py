@@ -36,7 +36,8 @@ def page(comparison: Document) -> Iterator[RenderableType]:
     yield from _cancels(cases)
     if excluded:
         yield heading("Not in it")
-        yield table(["chip", "why"], [(each["chip"], " ".join(error["detail"] for error in each["errors"])) for each in excluded], left=2)
+        rows = [(each["chip"], " ".join(error["detail"] for error in each["errors"])) for each in excluded]
+        yield table(["chip", "why"], rows, left=2, prose=("why",))
 
 
 def _table(cases: Sequence[Document]) -> RenderableType:
@@ -45,12 +46,13 @@ def _table(cases: Sequence[Document]) -> RenderableType:
     variables = {variable for variable, _ in turns if variable}
     common = f" {variables.pop()}" if len(variables) == 1 else ""
     return table(
-        ["", "on", "formats", "at least", "limited by", "bytes", "FLOP/B", "critical", f"turns at{common}", "time"],
+        ["", "on", "formats", "at least", "bound", "bytes", "FLOP/B", "critical", f"turns at{common}", "time"],
         [
             (str(at), *_line(case), value if common or not variable else f"{variable} = {value}", times(case["ratios"]["time"]))
             for at, (case, (variable, value)) in enumerate(zip(cases, turns, strict=True), start=1)
         ],
         left=3,
+        names=2,
     )
 
 
@@ -118,7 +120,7 @@ def _why(cases: Sequence[Document]) -> Iterator[RenderableType]:
         (str(at), on(case["target"]["chip"]), times(case["ratios"]["time"]), *(times(each[cause]) for cause in acting))
         for at, (case, each) in enumerate(zip(cases, factors, strict=True), start=1)
     ]
-    yield table(["", "on", "time", *(f"by {CAUSES[cause]}" for cause in acting)], lines[1:], left=2)
+    yield table(["", "on", "time", *(f"by {CAUSES[cause]}" for cause in acting)], lines[1:], left=2, names=2)
     yield paragraph("One after another in this order, so that they multiply to the time.")
 
 

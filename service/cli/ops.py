@@ -36,7 +36,7 @@ def show(kind: str, *, is_json: bool) -> None:
 
 
 def _all(documents: Sequence[Document]) -> Iterator[RenderableType]:
-    yield table(["op", "what it computes", "required"], [_line(each) for each in documents], left=3)
+    yield table(["op", "what it computes", "required"], [_line(each) for each in documents], left=3, prose=("what it computes", "required"))
     yield paragraph("`roofline ops KIND` shows fields, formulas and an example.")
 
 
@@ -58,6 +58,7 @@ def _one(op: Document) -> Iterator[RenderableType]:
             if name != "kind"
         ],
         left=3,
+        prose=("meaning",),
     )
     formulas = op["formulas"]
     yield heading("Counts")
@@ -65,6 +66,7 @@ def _one(op: Document) -> Iterator[RenderableType]:
         ["what", "formula"],
         [("flops", formulas["flops"]), *((f"elements of {name}", formula) for name, formula in formulas["elements"].items())],
         left=2,
+        prose=("formula",),
     )
     yield paragraph(formulas["source"], indent=4, style="dim")
     yield heading("Example", "for roofline evaluate")

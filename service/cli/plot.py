@@ -49,6 +49,7 @@ def page(chart: Chart) -> Iterator[RenderableType]:
             for at, roof in enumerate(chart.roofs)
         ],
         left=2,
+        names=2,
     )
     if chart.marks:
         yield table(
@@ -66,6 +67,7 @@ def page(chart: Chart) -> Iterator[RenderableType]:
                 for mark in chart.marks
             ],
             left=3,
+            names=2,
         )
 
 

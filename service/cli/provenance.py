@@ -31,13 +31,15 @@ def values(found: Cells) -> Iterator[RenderableType]:
     """What is stated, where, and how far it is believed."""
     keys = list(_sources(found))
     yield heading("Values", "as the sources print them")
-    yield table(["value", "stated", "confidence", "sources", "remark"], [_line(path, cell, keys) for path, cell in found], left=5)
+    rows = [_line(path, cell, keys) for path, cell in found]
+    yield table(["value", "stated", "confidence", "sources", "remark"], rows, left=5, prose=("remark",))
 
 
 def sources(found: Cells) -> Iterator[RenderableType]:
     """The works behind the values, by their numbers."""
     yield heading("Sources")
-    yield table(["", ""], [(at, _cited(source)) for at, source in enumerate(_sources(found).values(), start=1)], left=2)
+    rows = [(at, _cited(source)) for at, source in enumerate(_sources(found).values(), start=1)]
+    yield table(["", ""], rows, left=2, prose=("",))
 
 
 def notes(document: Document) -> Iterator[RenderableType]:

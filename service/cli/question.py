@@ -6,8 +6,8 @@ from typing import Final
 
 import typer
 
-from ..api.bodies import MAX_BODY_BYTES
 from ..errors import OverLimit
+from ..schemas.reading import MAX_BODY_BYTES
 
 STANDARD_INPUT: Final = "-"
 

@@ -13,6 +13,7 @@ from .faults import faults
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MAX_BODY_BYTES: Final = 8 * 2**20
 MOST_FAULTS: Final = 100  # listed in one refusal
 
 

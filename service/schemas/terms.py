@@ -97,21 +97,21 @@ def _model(kind: str, cls: type[Term], family: Family) -> type[OpModel]:
     return model
 
 
-def _models(family: Family) -> dict[str, type[OpModel]]:
+def models(family: Family) -> dict[str, type[OpModel]]:
+    """The model of every op, by its kind."""
     return {kind: _model(kind, cls, family) for kind, cls in KINDS.items()}
 
 
-def _union(models: Mapping[str, type[OpModel]]) -> Any:
+def union(models: Mapping[str, type[OpModel]]) -> Any:
+    """Any of `models`, told apart by their kinds."""
     return Annotated[reduce(or_, models.values()), Field(discriminator="kind")]
 
 
-OP_MODELS = _models(Family.COLUMNS)
+OP_MODELS = models(Family.COLUMNS)
 
 if TYPE_CHECKING:  # the unions are made from the registry, which a type checker does not run
     Op = OpModel
     ListedOp = OpModel
-    PlainOp = OpModel
 else:
-    Op = _union(OP_MODELS)
-    ListedOp = _union(_models(Family.LISTED))
-    PlainOp = _union(_models(Family.PLAIN))
+    Op = union(OP_MODELS)
+    ListedOp = union(models(Family.LISTED))

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from service.api.bodies import DRAINED_BYTES, MAX_BODY_BYTES, read_body
+from service.api.bodies import DRAINED_BYTES, read_body
+from service.schemas.reading import MAX_BODY_BYTES
 
 REFUSAL = {
     "type": "/problems/body-too-large",

@@ -17,7 +17,13 @@ VALUES = [
     ("nvidia-h100-sxm", "peak_flops_per_s.fp8", 19789 * T // 10),
     ("nvidia-h100-sxm", "peak_flops_per_s.tf32", 4947 * T // 10),
     ("nvidia-h100-sxm", "vector_peak_flops_per_s.fp16", 1338 * T // 10),
+    ("nvidia-h100-sxm", "peak_flops_per_s.fp64", 669 * T // 10),
+    ("nvidia-h100-sxm", "vector_peak_flops_per_s.fp32", 669 * T // 10),
+    ("nvidia-h100-sxm", "vector_peak_flops_per_s.fp64", 335 * T // 10),
+    ("nvidia-h100-sxm", "vector_peak_flops_per_s.int32", 335 * T // 10),
     ("nvidia-h100-pcie", "peak_flops_per_s.bf16", 756 * T),
+    ("nvidia-h100-pcie", "peak_flops_per_s.fp64", 512 * T // 10),
+    ("nvidia-h100-pcie", "vector_peak_flops_per_s.fp32", 512 * T // 10),
     # aiconfigurator, h100_sxm.yaml: mem_bw, mem_capacity, intra_node_bw (one way), inter_node_bw, power
     ("nvidia-h100-sxm", "hbm.bandwidth_bytes_per_s", 3350 * G),
     ("nvidia-h100-sxm", "hbm.capacity_bytes", 85_899_345_920),
@@ -48,6 +54,11 @@ VALUES = [
     ("nvidia-l40s", "peak_flops_per_s.bf16", 36205 * T // 100),
     ("nvidia-l40s", "peak_flops_per_s.fp8", 733 * T),
     ("nvidia-l40", "peak_flops_per_s.bf16", 18105 * T // 100),
+    # Pages on the H800, the A40, the L4 and the RTX 6000 Ada
+    ("nvidia-h800-sxm", "vector_peak_flops_per_s.fp32", 67 * T),
+    ("nvidia-a40", "vector_peak_flops_per_s.int32", 1871 * T // 100),
+    ("nvidia-l4", "vector_peak_flops_per_s.fp32", 3029 * T // 100),
+    ("nvidia-rtx-6000-ada", "vector_peak_flops_per_s.fp32", 9106 * T // 100),
     # NVIDIA, Ada white paper v2.02, appendix A: fp16 with fp32 accumulation
     ("nvidia-rtx-4090", "peak_flops_per_s.fp16", 1652 * T // 10),
     # Google, Compute Engine table of GPU models; Microway on the P100 PCIe
@@ -59,6 +70,8 @@ VALUES = [
     ("amd-mi300x", "hbm.bandwidth_bytes_per_s", 5300 * G),
     ("amd-mi300x", "hbm.capacity_bytes", 192 * 2**30),
     ("amd-mi300x", "numbers.on_chip_bytes_per_core", 64 * 1024),
+    # AMD, Instinct MI200 data sheet, footnote MI200-07
+    ("amd-mi250x", "hbm.bandwidth_bytes_per_s", 32768 * G // 10),
     ("amd-mi355x", "peak_flops_per_s.bf16", 25166 * T // 10),
     # Google, Cloud TPU documentation; JAX, tpu_info.py; scaling book, tpus.md (ICI one way, per link)
     ("google-tpu-v5e", "peak_flops_per_s.bf16", 197 * T),

@@ -28,10 +28,10 @@ JSON = {"content-type": "application/json"}
 
 PAGE = """\
 3 cases of matmul
-     on        formats         at least  limited by     bytes  FLOP/B  critical  turns at m     time
-  1  in place  bf16             34.6 µs         hbm   34.6 MB   62.06       100       105.1       1×
-  2  in place  int8             17.3 µs         hbm   17.3 MB   124.1       200       105.1     0.5×
-  3  in place  bf16/int8/bf16  21.47 µs     compute  17.83 MB   120.5       100       52.57  0.6206×
+     on        formats         at least    bound     bytes  FLOP/B  critical  turns at m     time
+  1  in place  bf16             34.6 µs      hbm   34.6 MB   62.06       100       105.1       1×
+  2  in place  int8             17.3 µs      hbm   17.3 MB   124.1       200       105.1     0.5×
+  3  in place  bf16/int8/bf16  21.47 µs  compute  17.83 MB   120.5       100       52.57  0.6206×
 What was measured
   2: 10 µs, 173 % of the roof, above the roof; look into wrong-unit.
 Why the least time differs from that of the first

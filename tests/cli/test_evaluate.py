@@ -7,6 +7,7 @@ import fcntl
 import json
 import signal
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
@@ -252,3 +253,19 @@ def unread(pipe: int) -> int:
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]
+
+
+def test_an_answer_loads_neither_the_web_nor_a_database_nor_a_page() -> None:
+    """They would double the time that one answer takes."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "service", "evaluate"],
+        cwd=ROOT,
+        env=environment(),
+        input=json.dumps(ONE).encode(),
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+    assert "service.analysis.evaluate" in loaded
+    assert loaded.isdisjoint({"starlette", "fastapi", "uvicorn", "sqlalchemy", "rich", "service.schemas.compare", "service.storage"})

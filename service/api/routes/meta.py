@@ -11,9 +11,10 @@ from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.limits import MAX_CASES, MAX_OPS, MAX_POINTS, MAX_ROWS
+from ...schemas.reading import MAX_BODY_BYTES
 from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
-from ..bodies import MAX_BODY_BYTES, MAX_HEADER_BYTES
+from ..bodies import MAX_HEADER_BYTES
 from ..call import Call
 from ..codes import CODES
 from ..conditions import IF_NONE_MATCH, TAGGED
