@@ -13,7 +13,7 @@ from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS
 from ...analysis.terms import MAX_ROWS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
-from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
+from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
 from ..bodies import MAX_BODY_BYTES
 from ..call import Call
