@@ -21,6 +21,7 @@ from .harmless import harmless, restored
 from .limits import LONGEST_ROW
 from .numerals import is_number
 from .table import Cell, Reading, Sheet, Table, Writing
+from .texts import text_of
 from .units import units_to_write
 
 SEPARATORS: Final = (",", ";", "\t")
@@ -128,10 +129,6 @@ def _written(rows: Iterable[Sequence[Cell]], writing: Writing, mark: str = "") -
 
 
 def _shown(cell: Cell, decimal: str) -> str:
-    if isinstance(cell, str):
-        return harmless(cell)
     if cell is None:
         return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    return repr(cell).replace(".", decimal)
+    return harmless(cell) if isinstance(cell, str) else text_of(cell).replace(".", decimal)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from . import columns, csv, json, ndjson, xlsx
+from . import arrow, columns, csv, json, ndjson, xlsx
 from .limits import check_bytes
 from .table import Reading, Sheet, Table, Writing
 
@@ -42,6 +42,7 @@ _ALL: Final = (
     Format("ndjson", ("application/x-ndjson", "application/ndjson", "application/jsonl"), ".ndjson", ndjson.read, ndjson.write),
     Format("json", ("application/json",), ".json", json.read, json.write),
     Format("columns", ("application/json",), ".json", columns.read, columns.write),
+    Format("arrow", ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"), ".arrows", arrow.read, arrow.write),
 )
 
 FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL}
