@@ -83,7 +83,7 @@ def _records(body: bytes, separator: str) -> Iterator[list[Cell]]:
     try:
         for record in csv.reader(lines, delimiter=separator, strict=True):
             lines.since_record = 0
-            yield [restored(cell) for cell in record]
+            yield [restored(cell) if cell[:1] == "'" else cell for cell in record]
     except csv.Error:
         what = "a cell is too long, its quotes do not end, or text follows them"
         raise refuse("", "malformed-table", f"The text is not CSV at line {lines.number}: {what}.") from None
