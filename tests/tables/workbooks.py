@@ -52,7 +52,7 @@ def parts(rows: str, changed: Mapping[str, str] | None = None, *, properties: st
     }
 
 
-def packed(files: Mapping[str, str | bytes], level: int = 6) -> bytes:
+def packed(files: Mapping[str, str | bytes], level: int = 1) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
         for name, content in files.items():

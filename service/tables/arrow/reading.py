@@ -20,6 +20,8 @@ from .library import pyarrow
 from .messages import Bounds, blocks
 
 _MARK: Final = b"ARROW1"  # with which a file begins and ends
+_BROKEN: Final = (OSError, EOFError, ValueError, LookupError, OverflowError, struct.error, AssertionError)
+"""What the library's own errors leave out: a name that is not UTF-8, a message that lies outside, an index that leads nowhere."""
 _LENGTH: Final = 4  # bytes before the last mark, which say how long the index before them is
 
 
@@ -36,7 +38,7 @@ def read(body: bytes, _reading: Reading) -> Table:
             bounds.check(message)
         batches = map(source.get_batch, range(source.num_record_batches)) if is_file else source
         return _gathered(pa, header, batches)
-    except (pa.ArrowException, OSError, IndexError, struct.error, AssertionError):
+    except (pa.ArrowException, *_BROKEN):
         raise refuse("", "malformed-table", "The body is not a stream or file of Arrow, or is not whole.") from None
 
 
@@ -95,8 +97,8 @@ def _viewed(array: Any) -> int:
     """Bytes of all texts of a column of views, many of which may show the same text. A view of 16 bytes begins with its length."""
     if not len(array):
         return 0
-    words = memoryview(array.buffers()[1]).cast("i")[4 * array.offset : 4 * (array.offset + len(array)) : 4]
-    return sum(length for length, is_there in zip(words, array.is_valid().to_pylist(), strict=True) if is_there)
+    views = memoryview(array.buffers()[1])[16 * array.offset : 16 * (array.offset + len(array))]
+    return sum(length for length, is_there in zip(views.cast("i")[::4], array.is_valid().to_pylist(), strict=True) if is_there)
 
 
 def _finite(values: list[float | None], name: str, first: int) -> Iterator[float | None]:

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 from ...errors import OverLimit
 from ..limits import LONGEST_TEXT, check_text_size
 from .archive import Archive, refused
-from .markup import follow
+from .markup import follow_all
 
 MOST_STRINGS: Final = 2**19
 
@@ -89,5 +89,5 @@ def shared_strings(archive: Archive, part: str) -> list[str]:
                 raise OverLimit(f"A workbook has at most {MOST_STRINGS} different texts.", code="body-too-large")
 
     if part:
-        follow(archive.pieces(part), start, end, runs.text)
+        follow_all(archive.pieces(part), start, end, runs.text)
     return found
