@@ -102,6 +102,10 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
             "unknown-parameter": "The resource has no query parameter of this name.",
             "unsupported-dtype": "The chip has no unit that computes in this format.",
             "ambiguous-compute-dtype": "The operands' formats do not say in which one to compute; state `compute_dtype`.",
+            "malformed-table": (
+                "The body is not a table of the type that it claims to be: a row longer or shorter than the header, a name twice, "
+                "text that cannot be shown, a workbook that is broken, locked or holds what a table may not."
+            ),
             "missing": "A required member or parameter is absent.",
             "wrong-type": "The value has another type than the member needs; nothing is converted.",
             "out-of-range": "The value lies outside what the member allows.",

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from ..errors import Fault, InvalidInput, MalformedText, near
-from ..schemas.pointers import pointer
+from ..pointers import pointer
 from ..schemas.reading import validate
 
 PREFIX: Final = "/query"

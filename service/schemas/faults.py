@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ..errors import Fault, near
-from .pointers import pointer
+from ..pointers import pointer
 
 Steps = tuple[str | int, ...]
 Schema = Mapping[str, Any]

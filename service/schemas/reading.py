@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .. import strict_json
 from ..errors import InvalidInput
-from . import text as strict
 from .faults import faults
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -22,7 +22,7 @@ def parse(text: bytes) -> object:
 
     Raises MalformedText where the text is not strict JSON, InvalidInput where a number in it cannot be held.
     """
-    return strict.read(text)
+    return strict_json.read(text)
 
 
 def validate(model: type[Model], value: object, prefix: str = "") -> Model:

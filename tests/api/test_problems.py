@@ -168,8 +168,8 @@ def test_the_list_of_codes_is_the_contract() -> None:
         415: ["unsupported-media-type"],
         422: [
             "ambiguous-compute-dtype", "axis-repeated", "bad-sharding", "column-length", "idempotency-key-reused", "implausible-value",
-            "invalid-request", "missing", "not-divisible", "not-finite", "not-supported-yet", "out-of-range", "tile-does-not-fit",
-            "too-large", "unknown-analysis", "unknown-axis", "unknown-chip",
+            "invalid-request", "malformed-table", "missing", "not-divisible", "not-finite", "not-supported-yet", "out-of-range",
+            "tile-does-not-fit", "too-large", "unknown-analysis", "unknown-axis", "unknown-chip",
             "unknown-cluster", "unknown-dtype", "unknown-member", "unknown-model",
             "unknown-op", "unknown-parameter", "unknown-revision", "unsupported-dtype", "use-batches", "wrong-type",
         ],

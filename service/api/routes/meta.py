@@ -12,7 +12,7 @@ from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.limits import MAX_CASES, MAX_OPS, MAX_POINTS, MAX_ROWS
 from ...schemas.reading import MAX_BODY_BYTES
-from ...schemas.text import MAX_DEPTH, MOST_MEMBERS
+from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
 from ..bodies import MAX_HEADER_BYTES
 from ..call import Call

@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 
 import orjson
 
-from ..errors import Fault, InvalidInput, MalformedText
+from .errors import Fault, InvalidInput, MalformedText
 from .pointers import pointer
 
 MAX_DEPTH: Final = 32  # objects and lists within each other
@@ -25,7 +25,7 @@ MOST_MEMBERS: Final = 10_000  # of one object
 _SMALLEST: Final = sys.float_info.min  # what is closer to 0 has lost digits
 _WIDEST: Final = 2.0**63  # from here on orjson may have read a whole number as a float
 _MOST_DIGITS: Final = 308  # of a whole number that a float can hold
-_UNWANTED: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # and halves of surrogate pairs
 
 
 class _NotPlain(Exception):
@@ -40,8 +40,8 @@ class _Refused:
         self.detail = detail
 
 
-def read(text: bytes) -> object:
-    """The value that the JSON `text` denotes.
+def read(text: bytes, unwanted: re.Pattern[str] = CONTROLS) -> object:
+    """The value that the JSON `text` denotes. No string and no name in it may hold what is `unwanted`: control characters, or fewer.
 
     Raises MalformedText where the text is not the JSON that we accept, InvalidInput where a number in it cannot be held.
 
@@ -51,7 +51,7 @@ def read(text: bytes) -> object:
     try:
         return _read_plain(text)
     except (orjson.JSONDecodeError, _NotPlain):
-        return _read_carefully(text)
+        return _read_carefully(text, unwanted)
 
 
 def _read_plain(text: bytes) -> object:
@@ -84,7 +84,7 @@ def _members(value: dict[str, object] | list[object], depth: int) -> int:
     return count
 
 
-def _read_carefully(text: bytes) -> object:
+def _read_carefully(text: bytes, unwanted: re.Pattern[str]) -> object:
     try:
         value = json.loads(_decoded(text), object_pairs_hook=_object, parse_int=_whole, parse_float=_fractional, parse_constant=_constant)
     except json.JSONDecodeError as error:
@@ -92,7 +92,7 @@ def _read_carefully(text: bytes) -> object:
         raise MalformedText(f"The text is not JSON at {where}." if text.strip() else "The text is empty; JSON is needed.") from None
     except RecursionError:
         _too_deep()
-    refusals = list(_refusals(value, ()))
+    refusals = list(_refusals(value, (), unwanted))
     for where, refused in refusals:
         if refused.code == MalformedText.code:
             raise MalformedText(f"{refused.detail} It stands at {where}." if where else refused.detail)
@@ -146,20 +146,20 @@ def _constant(_name: str) -> object:
     return _Refused("malformed-json", "NaN and Infinity are not JSON.")
 
 
-def _refusals(value: object, path: tuple[str | int, ...]) -> Iterator[tuple[str, _Refused]]:
+def _refusals(value: object, path: tuple[str | int, ...], unwanted: re.Pattern[str]) -> Iterator[tuple[str, _Refused]]:
     """What we do not accept in `value`, with where it stands, in document order."""
     if isinstance(value, _Refused):
         yield pointer(path), value
     elif isinstance(value, str):
-        if _UNWANTED.search(value):
+        if unwanted.search(value):
             yield pointer(path), _Refused("malformed-json", "A string holds a control character or half of a surrogate pair.")
     elif isinstance(value, (dict, list)):
         if len(path) >= MAX_DEPTH:
             _too_deep()
-        if isinstance(value, dict) and _UNWANTED.search("".join(value)):
+        if isinstance(value, dict) and unwanted.search("".join(value)):
             yield pointer(path), _Refused("malformed-json", "A member name holds a control character or half of a surrogate pair.")
         for step, item in _entries(value):
-            yield from _refusals(item, (*path, step))
+            yield from _refusals(item, (*path, step), unwanted)
 
 
 def _entries(value: dict[str, object] | list[object]) -> Iterable[tuple[str | int, object]]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.errors import InvalidInput, MalformedText
-from service.schemas.text import MAX_DEPTH, MOST_MEMBERS, read
+from service.strict_json import MAX_DEPTH, MOST_MEMBERS, read
 
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=5)
 NUMBERS = st.integers(-(2**80), 2**80) | st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
