@@ -95,7 +95,7 @@ class Times(BaseModel):
     lower_s: Number = Field(description="The longest of the paths: all overlap.")
     upper_s: Number = Field(description="The sum of the paths: nothing overlaps.")
     overlapped_s: Number = Field(description="lower_s + (1 − overlap)·(upper_s − lower_s)")
-    estimate_s: Number = Field(description="What a good kernel takes; null in this version.")
+    estimate_s: Number = Field(description="What a good kernel, or a good library of collectives, takes; null where nothing predicts it.")
     estimate_p10_s: Number
     estimate_p90_s: Number
     estimate_basis: str | None
