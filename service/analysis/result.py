@@ -100,7 +100,7 @@ def layers(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[
             "time_s": cells.number(report.times.hbm),
             "bytes": cells.whole(report.bytes_total),
             "bandwidth_bytes_per_s": None if report.bandwidth is None else cells.number(report.bandwidth),
-            "intensity_flops_per_byte": None if report.intensity is None else cells.number(report.intensity),
+            "intensity_flops_per_byte": cells.number(report.intensity) if computes else None,
             "critical_intensity_flops_per_byte": None if report.critical is None else cells.number(report.critical),
             "bound": cells.name(_of_memory(report), BOUNDS),
         },
@@ -128,7 +128,7 @@ def _approximation(report: Report, cells: Cells) -> dict[str, Any]:
     near = report.approximation
     return {
         "intensity_approx_flops_per_byte": None if near is None else cells.number(near),
-        "intensity_ratio": None if near is None or report.intensity is None else cells.number(near / report.intensity),
+        "intensity_ratio": None if near is None else cells.number(near / report.intensity),
     }
 
 
