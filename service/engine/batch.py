@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import all_of, cut
 from .levers import variants
@@ -43,9 +44,14 @@ def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, over
     return in_chunks(term, machine, lambda t, m: report(t, m, over, is_class_asked=is_class_asked, overlap=overlap))
 
 
+def are_countable(found: Report) -> NDArray[np.bool_]:
+    """The rows of which no count exceeds `LARGEST_COUNT`, or one value for all of them."""
+    return np.maximum(found.flops, found.bytes_total) <= LARGEST_COUNT
+
+
 def too_large(found: Report) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
-    fine = np.maximum(found.flops, found.bytes_total) <= LARGEST_COUNT
+    fine = are_countable(found)
     return None if all_of(fine) else int(np.argmin(fine))
 
 

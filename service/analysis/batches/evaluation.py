@@ -1,0 +1,153 @@
+"""Groups of rows are evaluated a block at a time, and what is asked of their answers is written down by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from ...catalogue import Catalogue
+from ...engine import batch
+from ...engine.demand import Demand
+from ...engine.machine import Placement, place
+from ...errors import Fault, InvalidInput
+from ...schemas.evaluate import OptionsModel
+from ...schemas.reading import validate
+from ...schemas.terms import OP_MODELS
+from ..single import TOO_LARGE
+from ..targets import Target
+from ..terms import Asked, placed, read
+from . import leaves
+from .machines import Run, Targets, runs
+from .questions import Group, Questions
+from .refusals import Refusals
+
+TOO_MUCH: Final = Fault("/op", "too-large", TOO_LARGE)
+
+Progress = Callable[[int], None]
+"""Told how many more rows are done."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of a group, not too many for the cache, with the op that they ask."""
+
+    group: Group
+    rows: Sequence[int]
+    asked: Asked
+    options: OptionsModel
+
+    def demand(self) -> Demand:
+        """What the first row needs; the others differ from it in numbers alone. Raises InvalidInput where no row can be stored."""
+        term = self.of([0]).term
+        with np.errstate(all="ignore"):
+            demand = term.demand()
+        term.storages(demand)
+        return demand
+
+    def placement(self, demand: Demand, target: Target | InvalidInput) -> Placement:
+        """How the op runs on a target. Raises InvalidInput where it cannot."""
+        if isinstance(target, InvalidInput):
+            raise target
+        found = place(target.machine, demand, self.asked.term.arithmetic, is_asked=self.asked.is_class_asked)
+        target.machine.memory  # noqa: B018 - refuses a chip without
+        return found
+
+    def of(self, places: Sequence[int]) -> Asked:
+        """The op of some of the rows."""
+        columns = self.asked.term.columns()
+        kept = {name: values[places] if values.size > 1 else values for name, values in columns.items()}
+        return replace(self.asked, term=self.asked.term.with_columns(kept))
+
+
+class Evaluation:
+    """The answers to the questions of a table, as columns of what is asked of them by name."""
+
+    def __init__(self, questions: Questions, names: Iterable[str], catalogue: Catalogue) -> None:
+        self.values: dict[str, list[Any]] = {name: [None] * questions.rows for name in names}
+        self._questions = questions
+        self._refusals = Refusals(questions)
+        self._targets = Targets(catalogue)
+
+    def run(self, progress: Progress) -> None:
+        """Evaluate all rows."""
+        groups = list(self._questions.groups())
+        progress(self._questions.rows - sum(len(group.rows) for group in groups))
+        for group in groups:
+            for start in range(0, len(group.rows), batch.CHUNK):
+                rows = group.rows[start : start + batch.CHUNK]
+                for block in self._blocks(group, rows):
+                    self._evaluate(block)
+                progress(len(rows))
+
+    def _blocks(self, group: Group, rows: Sequence[int]) -> Iterator[Block]:
+        """The rows with their op; where some are refused and others need not be, they are told apart by halves."""
+        try:
+            options = validate(OptionsModel, group.options, "/options")
+            asked = read(validate(OP_MODELS[group.kind], group.op(rows), "/op"), "/op")
+        except InvalidInput as error:
+            if len(rows) > 1 and self._refusals.tells_rows_apart(error, group):
+                half = len(rows) // 2
+                yield from self._blocks(group, rows[:half])
+                yield from self._blocks(group, rows[half:])
+            else:
+                self._refuse(group, rows, error.faults)
+        else:
+            if group.suspects:
+                self._refuse(group, rows)
+            else:
+                yield Block(group, rows, asked, options)
+
+    def _refuse(self, group: Group, rows: Iterable[int], faults: Sequence[Fault] = ()) -> None:
+        """Note what is wrong with the op of rows, and with the target of each."""
+        alike: dict[Sequence[Fault], list[int]] = {}
+        for row in rows:
+            target = self._targets.of(self._questions.target(row))
+            alike.setdefault(target.faults if isinstance(target, InvalidInput) else (), []).append(row)
+        for wrong, some in alike.items():
+            self._refusals.add(group, some, [*faults, *wrong])
+
+    def _evaluate(self, block: Block) -> None:
+        targets = [self._targets.of(self._questions.target(row)) for row in block.rows]
+        for run in runs(targets, self._placed(block, targets)):
+            self._answer(block, run)
+
+    def _placed(self, block: Block, targets: Sequence[Target | InvalidInput]) -> dict[int, Placement]:
+        """How the op runs on each target, by the identity of the target. Rows on whose target it cannot run are refused.
+
+        The order of what is looked at is the engine's own, so that a row is refused as the same question is by itself.
+        """
+        found: dict[int, Placement] = {}
+        refused: dict[int, Sequence[Fault]] = {}
+        try:
+            demand = block.demand()
+        except InvalidInput as error:
+            self._refuse(block.group, block.rows, placed(error, "/op", block.asked.model).faults)
+            return found
+        for target in {id(target): target for target in targets}.values():
+            try:
+                found[id(target)] = block.placement(demand, target)
+            except InvalidInput as error:
+                refused[id(target)] = () if error is target else placed(error, "/op", block.asked.model).faults
+        for known, faults in refused.items():
+            self._refuse(block.group, [row for row, target in zip(block.rows, targets, strict=True) if id(target) == known], faults)
+        return found
+
+    def _answer(self, block: Block, run: Run) -> None:
+        asked = block.of(run.places)
+        report = batch.evaluate(asked.term, run.machine, is_class_asked=asked.is_class_asked, overlap=block.options.overlap)
+        fine = np.broadcast_to(batch.are_countable(report), (len(run.places),)).tolist()
+        if not all(fine):
+            self._refuse(block.group, [block.rows[at] for at, is_fine in zip(run.places, fine, strict=True) if not is_fine], [TOO_MUCH])
+            if any(fine):
+                self._answer(block, run.of([place for place, is_fine in enumerate(fine) if is_fine]))
+            return
+        self._write([block.rows[at] for at in run.places], leaves.of(asked, report, run.targets))
+
+    def _write(self, rows: Sequence[int], found: Mapping[str, Any]) -> None:
+        for name, cells in self.values.items():
+            value = found.get(leaves.whole(name))
+            for row, cell in zip(rows, value() if callable(value) else [value] * len(rows), strict=True):
+                cells[row] = cell
