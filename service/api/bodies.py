@@ -13,10 +13,8 @@ from starlette.types import Message, Receive, Scope, Send
 from ..errors import OverLimit
 
 MAX_BODY_BYTES: Final = 8 * 2**20
-DRAINED_BYTES: Final = 16 * 2**20  # of a body that is too large are read, so that a client can finish and see the refusal
+DRAINED: Final = 2  # times as much as allowed is read, so that a client can finish and see the refusal
 LINGER_S: Final = 1.0  # how long a client that writes still more may go on, once it has the refusal
-
-_DETAIL: Final = f"A body may have {MAX_BODY_BYTES} bytes. Split the request, or send numbers as columns."
 
 
 class Flood(OverLimit):
@@ -25,35 +23,36 @@ class Flood(OverLimit):
     code = "body-too-large"
 
 
-async def read_body(scope: Scope, receive: Receive) -> bytes:
-    """The body of a request. Raises OverLimit (body-too-large)."""
-    if _is_announced_too_large(scope):
-        raise Flood(_DETAIL)
+async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
+    """The body of a request, of at most so many bytes. Raises OverLimit (body-too-large)."""
+    refusal = f"A body may have {most} bytes. Split the request, or send numbers as columns."
+    if _is_announced_larger(scope, most):
+        raise Flood(refusal)
     message = await _next(receive)
-    if not message.get("more_body") and len(message["body"]) <= MAX_BODY_BYTES:
+    if not message.get("more_body") and len(message["body"]) <= most:
         body: bytes = message["body"]
         return body
     kept, size = [message["body"]], len(message["body"])
     while message.get("more_body"):
-        if size > DRAINED_BYTES:
-            raise Flood(_DETAIL)
+        if size > DRAINED * most:
+            raise Flood(refusal)
         message = await _next(receive)
         size += len(message["body"])
         kept.append(message["body"])
-        if size > MAX_BODY_BYTES:
+        if size > most:
             kept.clear()
-    if size > MAX_BODY_BYTES:
-        raise OverLimit(_DETAIL, code="body-too-large")
+    if size > most:
+        raise OverLimit(refusal, code="body-too-large")
     return b"".join(kept)
 
 
-def _is_announced_too_large(scope: Scope) -> bool:
+def _is_announced_larger(scope: Scope, most: int) -> bool:
     """Whether the client asks before it sends (`Expect: 100-continue`) and would send too much."""
     headers = dict(scope["headers"])
     if headers.get(b"expect", b"").lower() != b"100-continue":
         return False
     length = headers.get(b"content-length", b"")
-    return length.isdigit() and int(length[:18]) > MAX_BODY_BYTES
+    return length.isdigit() and int(length[:18]) > most
 
 
 async def _next(receive: Receive) -> Message:

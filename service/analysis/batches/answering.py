@@ -9,9 +9,11 @@ from typing import Final, Literal
 from ...catalogue import Catalogue
 from ...engine import ENGINE_VERSION
 from ...errors import Fault, InvalidInput, near
-from ...tables.table import Cell, Sheet, Table
+from ...schemas.batches import SEPARATORS, BatchQuery
+from ...tables.formats import PLAIN_READING
+from ...tables.table import Cell, Reading, Sheet, Table
 from . import heading, leaves
-from .evaluation import Evaluation, Progress
+from .evaluation import Evaluation, Progress, unwatched
 from .naming import naming
 from .questions import Faults, Questions
 from .refusals import sentences
@@ -26,20 +28,25 @@ DEFAULT: Final = tuple(leaves.SHORT)
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """How a table is to be answered."""
+class Choices:
+    """How a table is to be read and answered."""
 
     columns: Sequence[str] = DEFAULT
     """names of what is appended"""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """what the caller means by some of the columns"""
     on_error: Literal["row", "fail"] = "row"
+    reading: Reading = PLAIN_READING
 
 
-def wanted(columns: str | None, mapping: str | None, on_error: Literal["row", "fail"]) -> Wanted:
+def choices(asked: BatchQuery) -> Choices:
     """What the parameters of a request say. Raises InvalidInput at /query/columns, /query/map."""
-    chosen = DEFAULT if columns is None else tuple(columns.split(","))
-    return Wanted(_checked(chosen), {} if mapping is None else heading.mapping(mapping), on_error)
+    return Choices(
+        _checked(DEFAULT if asked.columns is None else asked.columns.split(",")),
+        {} if asked.map is None else heading.mapping(asked.map),
+        asked.on_error,
+        Reading(None if asked.sep is None else SEPARATORS[asked.sep], asked.decimal, asked.sheet),
+    )
 
 
 def _checked(names: Sequence[str]) -> Sequence[str]:
@@ -56,7 +63,7 @@ def _checked(names: Sequence[str]) -> Sequence[str]:
     return [name for name in names if name not in ERRORS]
 
 
-def answer(table: Table, asked: Wanted, catalogue: Catalogue, progress: Progress = lambda _: None) -> Sheet:
+def answer(table: Table, asked: Choices, catalogue: Catalogue, progress: Progress = unwatched) -> Sheet:
     """The table with an answer in every row that asks; a row that cannot be answered is marked.
 
     Raises InvalidInput: columns that cannot be told apart; any row that cannot be answered, where `on_error` is `fail`.

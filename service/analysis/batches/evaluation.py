@@ -30,6 +30,10 @@ Progress = Callable[[int], None]
 """Told how many more rows are done."""
 
 
+def unwatched(_rows: int) -> None:
+    """Nobody watches."""
+
+
 @dataclass(frozen=True)
 class Block:
     """Rows of a group, not too many for the cache, with the op that they ask."""

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from ...engine.dtypes import CLASSES
+from ...engine.dtypes import ALIASES, CLASSES, DTYPES
 from ...engine.ops import OPS
 from ...schemas.evaluate import OptionsModel
 from ...schemas.target import TargetModel
@@ -30,6 +30,8 @@ UNASKED: Final = frozenset({"explain"})
 """Options of which a table shows nothing."""
 
 _FORMS: Final[Mapping[str, Reads]] = {"whole": "number", "sizes": "number"}
+_STORED: Final = (*DTYPES, *ALIASES)
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {"dtype": _STORED, "class": CLASSES}
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Field:
     """whether rows of one engine call may differ in it"""
     least: int = 1
     """of a whole number that varies"""
+    allowed: tuple[str, ...] = ()
+    """the words that it takes, where they are a list"""
     is_answered: bool = True
     """whether this version does more than refuse it"""
 
@@ -96,6 +100,7 @@ def _of_op(kind: str) -> Iterator[Field]:
                 meaning,
                 varies=form == "whole" and metadata["columns"],
                 least=metadata.get("least", 1),
+                allowed=metadata.get("names", ()) or _WORDS.get(form, ()),
                 is_answered=form != "later",
             )
 
@@ -111,7 +116,8 @@ def _of_model(model: type[BaseModel], path: Path, meaning: str = "") -> Iterator
             yield from (Field((*path, name, each), "number", said) for each in CLASSES)
         else:
             reads: Reads = "number" if parts & {int, float} else "text"
-            yield Field((*path, name), "sizes" if list in parts else reads, said, is_answered=object not in parts)
+            words = _STORED if name.endswith("dtype") else ()
+            yield Field((*path, name), "sizes" if list in parts else reads, said, allowed=words, is_answered=object not in parts)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

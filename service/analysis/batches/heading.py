@@ -8,7 +8,7 @@ row which lacks the member and fills the column is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, lru_cache
@@ -134,9 +134,3 @@ def mapping(text: str) -> Mapping[str, str]:
             raise InvalidInput([Fault(MAP, "invalid-request", "A column is mapped twice.")])
         found[name] = meaning
     return found
-
-
-def perhaps(suggestions: Iterable[str]) -> str:
-    """Suggestions as a sentence."""
-    names = " or ".join(suggestions)
-    return f" Perhaps {names}?" if names else ""

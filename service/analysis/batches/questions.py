@@ -1,6 +1,6 @@
 """Rows become questions, and questions that share all but their numbers become groups: the rows of one engine call.
 
-A row without anything in it asks nothing and is passed over. What is wrong with a single row is kept for it; a row with a value that
+What is wrong with a single row is kept for it; a row with a value that
 no group can share is a group of its own, so that it is judged exactly as the same question is by itself.
 """
 
@@ -53,11 +53,13 @@ class Group:
 class Questions:
     """What the rows of a table ask."""
 
-    def __init__(self, table: Table, heading: Heading) -> None:
+    def __init__(self, table: Table, heading: Heading, *, passes_blanks: bool = True) -> None:
+        """`passes_blanks`: a row without anything in it asks nothing, else it is one that lacks its op."""
         self.heading = heading
         self.rows = table.rows
         self.faults: Faults = {}
         self._table = table
+        self._passes_blanks = passes_blanks
         self._columns: dict[Path, Column] = {}
         for path, at in heading.places.items():
             member = fields.find(fields.short(path))
@@ -100,7 +102,7 @@ class Questions:
         return found
 
     def _is_blank(self, row: int) -> bool:
-        return all(column[row] in (None, "") for column in self._table.columns)
+        return self._passes_blanks and all(column[row] in (None, "") for column in self._table.columns)
 
     def _no_kind(self, row: int, kind: Any) -> Fault:
         at = pointer([self.heading.said(KIND.path)])

@@ -71,5 +71,9 @@ def sentences(faults: Sequence[Fault]) -> str:
 
 def _sentence(fault: Fault) -> str:
     where = fault.pointer[1:].replace("~1", "/").replace("~0", "~")
-    perhaps = f" Perhaps {' or '.join(fault.suggestions)}?" if fault.suggestions else ""
-    return f"{where}: {fault.detail}{perhaps}" if where else f"{fault.detail}{perhaps}"
+    return (f"{where}: " if where else "") + fault.detail + perhaps(fault.suggestions)
+
+
+def perhaps(suggestions: Sequence[str]) -> str:
+    """Suggestions as a further sentence."""
+    return f" Perhaps {' or '.join(suggestions)}?" if suggestions else ""
