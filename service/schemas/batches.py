@@ -69,5 +69,5 @@ class CellQuery(BaseModel):
 class CellsQuery(CellQuery):
     """Several questions, and what is asked about each."""
 
-    metrics: Annotated[str, Field(min_length=1, max_length=1_024, description="One or more metrics, separated by commas: a column each.")]
+    metrics: Annotated[str, Field(min_length=1, max_length=1_024, description="One or more metrics, separated by commas: a column each.")] = "time_s"
     header: Annotated[Literal["absent", "present"], Field(description="Whether the names of the metrics stand in a first row.")] = "absent"
