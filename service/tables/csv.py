@@ -16,11 +16,13 @@ from typing import Final
 
 from ..errors import MalformedText, OverLimit, refuse
 from .finite import check_finite
-from .gathering import Gathering, reads_as_units
+from .gathering import Gathering
 from .harmless import harmless, restored
 from .limits import LONGEST_ROW
 from .numerals import is_number
 from .table import Cell, Reading, Sheet, Table, Writing
+from .texts import text_of
+from .units import units_to_write
 
 SEPARATORS: Final = (",", ";", "\t")
 DECIMALS: Final = (".", ",")
@@ -112,19 +114,11 @@ class _Lines(Iterator[str]):
 def write(sheet: Sheet, writing: Writing) -> Iterator[bytes]:
     """The table as CSV, in pieces."""
     table = sheet.table
-    yield _written([sheet.titles(), *_units(table)], writing, mark="\ufeff" if writing.has_mark else "")
+    yield _written([row for row in (sheet.titles(), units_to_write(table)) if row], writing, mark="\ufeff" if writing.has_mark else "")
     are_typed = table.decimal not in {None, writing.decimal}
     for chunk in table.chunks(are_typed=are_typed):
         check_finite(table.header, chunk)
         yield _written(zip(*chunk, strict=True), writing)
-
-
-def _units(table: Table) -> list[Sequence[Cell]]:
-    """The row of units; one that says nothing, before a first row that would else be taken for it."""
-    if table.units_row:
-        return [table.units_row]
-    first = [column[0] for column in table.columns] if table.rows else []
-    return [["[]" for _ in first]] if reads_as_units(first) else []
 
 
 def _written(rows: Iterable[Sequence[Cell]], writing: Writing, mark: str = "") -> bytes:
@@ -136,10 +130,6 @@ def _written(rows: Iterable[Sequence[Cell]], writing: Writing, mark: str = "") -
 
 
 def _shown(cell: Cell, decimal: str) -> str:
-    if isinstance(cell, str):
-        return harmless(cell)
     if cell is None:
         return ""
-    if isinstance(cell, bool):
-        return "true" if cell else "false"
-    return repr(cell).replace(".", decimal)
+    return harmless(cell) if isinstance(cell, str) else text_of(cell).replace(".", decimal)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from . import columns, csv, json, ndjson
+from . import arrow, columns, csv, json, ndjson, xlsx
 from .limits import check_bytes
 from .table import Reading, Sheet, Table, Writing
 
@@ -38,9 +38,11 @@ class Format:
 
 _ALL: Final = (
     Format("csv", ("text/csv",), ".csv", csv.read, csv.write),
+    Format("xlsx", ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",), ".xlsx", xlsx.read, xlsx.write),
     Format("ndjson", ("application/x-ndjson", "application/ndjson", "application/jsonl"), ".ndjson", ndjson.read, ndjson.write),
     Format("json", ("application/json",), ".json", json.read, json.write),
     Format("columns", ("application/json",), ".json", columns.read, columns.write),
+    Format("arrow", ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"), ".arrows", arrow.read, arrow.write),
 )
 
 FORMATS: Final[Mapping[str, Format]] = {each.name: each for each in _ALL}

@@ -8,14 +8,14 @@ from typing import Final
 
 from ..errors import InvalidInput, refuse
 from ..pointers import pointer
-from .limits import LONGEST_NAME, LONGEST_TEXT, check_columns, check_size
+from .limits import LONGEST_NAME, LONGEST_TEXT, check_columns, check_size, check_text_size
 from .table import CHUNK, Cell, Table
+from .units import reads_as_units
 
 UNWANTED: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """Control characters but for tabs and ends of lines, halves of surrogate pairs, and what XML cannot hold."""
 
 _EMPTY: Final = (None, "")
-_UNIT: Final = re.compile(r"\[[^\[\]]{0,40}\]")
 
 
 class Gathering:
@@ -28,6 +28,16 @@ class Gathering:
         self._waiting: list[Sequence[Cell]] = []
         self._count = 0
         self._empty = 0  # rows since the last that was not empty
+        self._characters = 0
+
+    @property
+    def next_row(self) -> int:
+        """The index that the next row will have."""
+        return self._count + self._empty
+
+    def skip(self, rows: int) -> None:
+        """So many empty rows."""
+        self._empty += rows
 
     def add(self, row: Sequence[Cell]) -> None:
         """One more row. What comes after the last row that is not empty is no row of the table."""
@@ -35,12 +45,12 @@ class Gathering:
             self._empty += 1
             return
         if len(row) != len(self.header):
-            where = f"/rows/{self._count + self._empty}"
+            where = f"/rows/{self.next_row}"
             raise refuse(where, "malformed-table", f"The header names {len(self.header)} columns, and the row has {len(row)}.")
         if not (self._units or self._count or self._empty) and reads_as_units(row):
             self._units = tuple(str(cell) if cell else None for cell in row)
             return
-        check_size(self._count + self._empty + 1, len(self.header))
+        check_size(self.next_row + 1, len(self.header))
         for _ in range(self._empty):
             self._append((None,) * len(self.header))
         self._empty = 0
@@ -59,19 +69,10 @@ class Gathering:
     def _settle(self) -> None:
         first = self._count - len(self._waiting)
         for name, column, cells in zip(self.header, self._columns, zip(*self._waiting, strict=True), strict=False):
-            check_texts(cells, name, first)
+            self._characters += check_texts(cells, name, first)
             column.extend(None if cell == "" else cell for cell in cells)
+        check_text_size(self._characters)
         self._waiting.clear()
-
-
-def reads_as_units(row: Sequence[Cell]) -> bool:
-    """Whether a row says units and nothing else: each cell is empty or text in brackets, and one at least is in brackets.
-
-    >>> reads_as_units([None, "[B/s]", "[]"]), reads_as_units(["H100", "[B/s]"]), reads_as_units([None])
-    (True, False, False)
-    """
-    said = [cell for cell in row if cell not in _EMPTY]
-    return bool(said) and all(isinstance(cell, str) and _UNIT.fullmatch(cell) for cell in said)
 
 
 def named(header: Sequence[Cell]) -> tuple[str, ...]:
@@ -94,17 +95,22 @@ def named(header: Sequence[Cell]) -> tuple[str, ...]:
     return tuple(places)
 
 
-def check_texts(cells: Iterable[Cell], name: str, first: int = 0) -> None:
-    """Refuse the first text of a column that is too long or unclean; `first` is the index of its first row."""
+def check_texts(cells: Iterable[Cell], name: str, first: int = 0) -> int:
+    """How many characters the texts of a column have; the first that is too long or unclean is refused.
+
+    `first` is the index of the first row.
+    """
     texts = [cell for cell in cells if isinstance(cell, str)]
-    if not UNWANTED.search("".join(texts)) and (not texts or len(max(texts, key=len)) <= LONGEST_TEXT):
-        return
+    length = max(map(len, texts), default=0)
+    if length <= LONGEST_TEXT and not any(map(UNWANTED.search, texts)):
+        return sum(map(len, texts))
     for at, cell in enumerate(cells, first):
         if isinstance(cell, str):
-            check_text(cell, pointer(("rows", at, name)))
+            _check_text(cell, pointer(("rows", at, name)))
+    raise AssertionError("one of the texts was found wanting")
 
 
-def check_text(text: str, where: str) -> None:
+def _check_text(text: str, where: str) -> None:
     if len(text) > LONGEST_TEXT:
         raise refuse(where, "out-of-range", f"A cell has at most {LONGEST_TEXT} characters.")
     if UNWANTED.search(text):

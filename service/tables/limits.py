@@ -13,6 +13,7 @@ MOST_CELLS: Final = 2**21  # empty ones too; 100,000 rows of 20 columns are fewe
 LONGEST_NAME: Final = 255  # characters of a column's name
 LONGEST_TEXT: Final = 32_767  # characters of a cell, which is what a spreadsheet program holds
 LONGEST_ROW: Final = 2**20  # characters of a row that is written as text
+MOST_TEXT: Final = 2**25  # characters in all cells together: one long text that many cells share is small only as it is sent
 MOST_INFLATED: Final = 128 * 2**20  # bytes that a compressed table may become
 
 
@@ -24,6 +25,11 @@ def check_bytes(body: bytes) -> None:
 def check_inflated(size: int) -> None:
     if size > MOST_INFLATED:
         raise OverLimit(f"A table has at most {MOST_INFLATED} bytes when it is no longer compressed.", code="body-too-large")
+
+
+def check_text_size(characters: int) -> None:
+    if characters > MOST_TEXT:
+        raise OverLimit(f"The cells of a table have at most {MOST_TEXT} characters in all.", code="body-too-large")
 
 
 def check_columns(columns: int) -> None:
