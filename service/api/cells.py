@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from ..analysis.batches.cells import failed
@@ -14,6 +14,7 @@ from ..errors import Internal, ServiceError
 from ..schemas.batches import CellQuery
 from .answers import resource
 from .call import Call
+from .conditions import IF_NONE_MATCH
 from .routing import StrictRoute
 
 MAX_AGE_S: Final = 3600
@@ -21,6 +22,7 @@ MAX_AGE_S: Final = 3600
 
 MEMBERS: Final[dict[str, Any]] = {
     "parameters": [
+        *IF_NONE_MATCH["parameters"],
         {
             "name": "members",
             "in": "query",
@@ -34,7 +36,7 @@ MEMBERS: Final[dict[str, Any]] = {
                 "additionalProperties": {"type": "string"},
             },
             "example": {"op": "matmul", "m": "512", "k": "8192", "n": "28672", "dtype": "bf16", "chip": "nvidia-h100-sxm"},
-        }
+        },
     ]
 }
 """The parameters of a question, for the contract."""
@@ -51,7 +53,7 @@ class CellRoute(StrictRoute):
         except ServiceError as error:
             if not _wants_text(scope["query_string"]):
                 raise
-            await PlainTextResponse(failed(error))(scope, receive, send)
+            await Response(written(failed(error), self.produces[0]), media_type=self.produces[0])(scope, receive, send)
 
 
 def _wants_text(query: bytes) -> bool:
@@ -59,6 +61,11 @@ def _wants_text(query: bytes) -> bool:
         return ("on_error", "text") in parse_qsl(query.decode("ascii"))
     except ValueError:
         return False
+
+
+def written(text: str, media_type: str) -> str:
+    """A text alone, or as the only cell of a CSV."""
+    return '"{}"\r\n'.format(text.replace('"', '""')) if media_type == "text/csv" else text
 
 
 def members(asked: CellQuery) -> dict[str, str]:

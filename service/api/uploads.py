@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,11 +18,12 @@ from .call import Call
 MEDIA_TYPES: Final = tuple(dict.fromkeys(media_type for each in FORMATS.values() for media_type in each.media_types))
 SENT: Final = tuple(dict.fromkeys(each.media_types[0] for each in FORMATS.values()))
 
+_CELL: Final[dict[str, Any]] = {"type": ["string", "number", "boolean", "null"]}
 _JSON_SCHEMA: Final[dict[str, Any]] = {
-    "type": "array",
-    "description": "Rows; an object with a list for each column is read as well.",
-    "minItems": 1,
-    "items": {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}},
+    "oneOf": [
+        {"title": "rows", "type": "array", "minItems": 1, "items": {"type": "object", "additionalProperties": _CELL}},
+        {"title": "columns", "type": "object", "additionalProperties": {"type": "array", "items": _CELL}},
+    ]
 }
 
 
@@ -68,8 +69,12 @@ def _contents(media_types: Iterable[str]) -> dict[str, Any]:
     return {name: {"schema": _JSON_SCHEMA if name == "application/json" else binary} for name in media_types}
 
 
-TABLE_BODY: Final = {"requestBody": {"required": True, "content": _contents(MEDIA_TYPES)}}
-"""A body that is a table, for the contract."""
+def table_body(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A body that is a table, for the contract; `rows` is one that is answered as it stands."""
+    contents = _contents(MEDIA_TYPES)
+    contents["application/json"]["examples"] = {"rows": {"summary": "Rows of several ops and chips", "value": rows}}
+    return {"requestBody": {"required": True, "content": contents}}
+
 
 TABLE_ANSWER: Final[Mapping[int | str, dict[str, Any]]] = {200: {"content": _contents(SENT)}, 413: {}, 415: {}, 503: {}}
 """An answer to it."""

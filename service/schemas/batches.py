@@ -20,7 +20,7 @@ class BatchQuery(BaseModel):
         str | None,
         Field(
             min_length=1,
-            max_length=16_384,
+            max_length=2_000,
             description="What is appended, separated by commas: `time_s,bound,levers.m.speedup`. Names lead into `result`.",
         ),
     ] = None
@@ -28,7 +28,7 @@ class BatchQuery(BaseModel):
         str | None,
         Field(
             min_length=1,
-            max_length=16_384,
+            max_length=2_000,
             description="Columns under another name than their member's: `Batch:m,Hidden:k`. `Note:` is the caller's own.",
         ),
     ] = None
@@ -69,5 +69,7 @@ class CellQuery(BaseModel):
 class CellsQuery(CellQuery):
     """Several questions, and what is asked about each."""
 
-    metrics: Annotated[str, Field(min_length=1, max_length=1_024, description="One or more metrics, separated by commas: a column each.")] = "time_s"
+    metrics: Annotated[str, Field(min_length=1, max_length=1_024, description="Metrics with commas between them: a column each.")] = (
+        "time_s"
+    )
     header: Annotated[Literal["absent", "present"], Field(description="Whether the names of the metrics stand in a first row.")] = "absent"
