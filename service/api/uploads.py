@@ -11,7 +11,7 @@ from starlette.responses import Response
 from ..errors import near, refuse
 from ..tables.formats import FORMATS, Format, by_media_type
 from ..tables.limits import MOST_BYTES
-from .accepting import accepted, content
+from .accepting import JSON, accepted, content
 from .bodies import read_body
 from .call import Call
 
@@ -19,12 +19,13 @@ MEDIA_TYPES: Final = tuple(dict.fromkeys(media_type for each in FORMATS.values()
 SENT: Final = tuple(dict.fromkeys(each.media_types[0] for each in FORMATS.values()))
 
 _CELL: Final[dict[str, Any]] = {"type": ["string", "number", "boolean", "null"]}
-_JSON_SCHEMA: Final[dict[str, Any]] = {
+_JSON: Final[dict[str, Any]] = {
     "oneOf": [
         {"title": "rows", "type": "array", "minItems": 1, "items": {"type": "object", "additionalProperties": _CELL}},
         {"title": "columns", "type": "object", "additionalProperties": {"type": "array", "items": _CELL}},
     ]
 }
+_BYTES: Final[dict[str, Any]] = {"type": "string", "format": "binary"}
 
 
 class TableResponse(Response):
@@ -65,16 +66,20 @@ def wanted(call: Call, name: str | None, like: Format) -> Format:
 
 
 def _contents(media_types: Iterable[str]) -> dict[str, Any]:
-    binary = {"type": "string", "format": "binary"}
-    return {name: {"schema": _JSON_SCHEMA if name == "application/json" else binary} for name in media_types}
+    return {name: {"schema": _JSON if name == JSON else _BYTES} for name in media_types}
 
 
 def table_body(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A body that is a table, for the contract; `rows` is one that is answered as it stands."""
     contents = _contents(MEDIA_TYPES)
-    contents["application/json"]["examples"] = {"rows": {"summary": "Rows of several ops and chips", "value": rows}}
+    contents[JSON]["examples"] = {"rows": {"summary": "Rows of several ops and chips", "value": rows}}
     return {"requestBody": {"required": True, "content": contents}}
 
 
-TABLE_ANSWER: Final[Mapping[int | str, dict[str, Any]]] = {200: {"content": _contents(SENT)}, 413: {}, 415: {}, 503: {}}
+TABLE_ANSWER: Final[Mapping[int | str, dict[str, Any]]] = {
+    200: {"content": _contents(SENT)},
+    413: {},
+    415: {},
+    503: {},
+}
 """An answer to it."""
