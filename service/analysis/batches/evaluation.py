@@ -26,11 +26,11 @@ from .refusals import Refusals
 
 TOO_MUCH: Final = Fault("/op", "too-large", TOO_LARGE)
 
-Progress = Callable[[int], None]
-"""Told how many more rows are done."""
+Progress = Callable[[int, int], None]
+"""Told how many rows are done, and of how many."""
 
 
-def unwatched(_rows: int) -> None:
+def unwatched(_done: int, _rows: int) -> None:
     """Nobody watches."""
 
 
@@ -77,14 +77,15 @@ class Evaluation:
 
     def run(self, progress: Progress) -> None:
         """Evaluate all rows."""
-        groups = list(self._questions.groups())
-        progress(self._questions.rows - sum(len(group.rows) for group in groups))
+        groups, total = list(self._questions.groups()), self._questions.rows
+        done = total - sum(len(group.rows) for group in groups)
         for group in groups:
             for start in range(0, len(group.rows), batch.CHUNK):
                 rows = group.rows[start : start + batch.CHUNK]
                 for block in self._blocks(group, rows):
                     self._evaluate(block)
-                progress(len(rows))
+                done += len(rows)
+                progress(done, total)
 
     def _blocks(self, group: Group, rows: Sequence[int]) -> Iterator[Block]:
         """The rows with their op; where some are refused and others need not be, they are told apart by halves."""
