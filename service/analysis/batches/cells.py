@@ -44,6 +44,11 @@ class Metric:
     unit: str | None
     meaning: str
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units that may be asked for."""
+        return tuple(_SECONDS) if self.unit == "s" else ("us",) if self.unit == "us" else ()
+
 
 METRICS: Final[Mapping[str, Metric]] = {
     metric.name: metric
@@ -67,13 +72,13 @@ class Style:
     unit: str | None = None
     decimals: int | None = None
 
-    def check(self, metric: Metric) -> None:
-        """Nothing, if a metric can be written so. Raises InvalidInput at /query/unit, /query/decimals."""
-        allowed = tuple(_SECONDS) if metric.unit == "s" else ("us",) if metric.unit == "us" else ()
-        if self.unit is not None and self.unit not in allowed:
-            raise refuse("/query/unit", "out-of-range", f"{metric.name} is not given in this unit.", allowed)
+    def refusal(self, metric: Metric) -> InvalidInput | None:
+        """Why a metric cannot be written so, at /query/unit or /query/decimals."""
+        if self.unit is not None and self.unit not in metric.units:
+            return refuse("/query/unit", "out-of-range", f"{metric.name} is not given in this unit.", metric.units)
         if self.decimals is not None and metric.name in _NO_NUMBERS:
-            raise refuse("/query/decimals", "out-of-range", f"{metric.name} is no number.")
+            return refuse("/query/decimals", "out-of-range", f"{metric.name} is no number.")
+        return None
 
     def text(self, metric: Metric, value: Any) -> str:
         """A value as the text of a cell."""
@@ -81,7 +86,7 @@ class Style:
             return ABSENT
         if metric.name in _NO_NUMBERS:
             return str(value).lower()
-        factor = _SECONDS.get(self.unit or metric.unit or "")
+        factor = _SECONDS.get((self.unit if self.unit in metric.units else metric.unit) or "")
         number = value if factor is None else value * factor
         return repr(number) if self.decimals is None else f"{number:.{self.decimals}f}"
 
@@ -108,7 +113,8 @@ def metrics(names: str) -> list[Metric]:
 
 def cell(asked: Metric, members: Mapping[str, str], style: Style, catalogue: Catalogue) -> str:
     """One metric of one question. Raises InvalidInput with pointers into the query."""
-    style.check(asked)
+    if (refusal := style.refusal(asked)) is not None:
+        raise refusal
     values, faults = _answered([asked], {name: [text] for name, text in members.items()}, catalogue, "/path/metric")
     if faults:
         raise InvalidInput([replace(fault, pointer=f"/query{fault.pointer}") for fault in faults[0]])
@@ -125,14 +131,20 @@ class Cells:
     marks_errors: bool = False
     """whether what cannot be answered says so in its cells"""
 
+    def check_style(self) -> None:
+        """Nothing, if one metric at least can be written so; the others pass over what they do not take. Raises InvalidInput."""
+        for part in (Style(unit=self.style.unit), Style(decimals=self.style.decimals)):
+            refusals = [error for each in self.metrics if (error := part.refusal(each)) is not None]
+            if len(refusals) == len(self.metrics):
+                raise refusals[0]
+
 
 def cells(asked: Cells, members: Mapping[str, str], catalogue: Catalogue) -> str:
     """The cells as CSV. A member with several values has one for each question, with commas between them.
 
     Raises InvalidInput with pointers into the query (column-length, what is wrong with questions that may not be marked), OverLimit.
     """
-    for each in asked.metrics:
-        asked.style.check(each)
+    asked.check_style()
     lists = _lists(members)
     rows = max(map(len, lists.values()), default=1)
     if rows * len(asked.metrics) > MOST_VALUES:

@@ -18,7 +18,7 @@ from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
 from ..single import TOO_LARGE
 from ..targets import Target
-from ..terms import Asked, placed, read
+from ..terms import Asked, placed, stated
 from . import leaves
 from .machines import Run, Targets, runs
 from .questions import Group, Questions
@@ -45,7 +45,7 @@ class Block:
 
     def demand(self) -> Demand:
         """What the first row needs; the others differ from it in numbers alone. Raises InvalidInput where no row can be stored."""
-        term = self.of([0]).term
+        term = self.of([0]).asked.term
         with np.errstate(all="ignore"):
             demand = term.demand()
         term.storages(demand)
@@ -59,11 +59,18 @@ class Block:
         target.machine.memory  # noqa: B018 - refuses a chip without
         return found
 
-    def of(self, places: Sequence[int]) -> Asked:
-        """The op of some of the rows."""
-        columns = self.asked.term.columns()
-        kept = {name: values[places] if values.size > 1 else values for name, values in columns.items()}
-        return replace(self.asked, term=self.asked.term.with_columns(kept))
+    def resolved(self) -> Block:
+        """The block with every default filled. Raises InvalidInput: what the op itself finds wrong."""
+        try:
+            return replace(self, asked=replace(self.asked, term=self.asked.term.resolved()))
+        except InvalidInput as error:
+            raise placed(error, "/op", self.asked.model) from error
+
+    def of(self, places: Sequence[int]) -> Block:
+        """Some of the rows."""
+        kept = {name: values[places] if values.size > 1 else values for name, values in self.asked.term.columns().items()}
+        term = self.asked.term.with_columns(kept)
+        return replace(self, rows=[self.rows[place] for place in places], asked=replace(self.asked, term=term, columns=len(places)))
 
 
 class Evaluation:
@@ -88,22 +95,36 @@ class Evaluation:
                 progress(done, total)
 
     def _blocks(self, group: Group, rows: Sequence[int]) -> Iterator[Block]:
-        """The rows with their op; where some are refused and others need not be, they are told apart by halves."""
+        """The rows with their op, but for those that the op refuses."""
         try:
             options = validate(OptionsModel, group.options, "/options")
-            asked = read(validate(OP_MODELS[group.kind], group.op(rows), "/op"), "/op")
+            model = validate(OP_MODELS[group.kind], group.op(rows), "/op")
+            blocks = list(self._settled(Block(group, rows, Asked(stated(model), model, "/op", len(rows)), options)))
         except InvalidInput as error:
-            if len(rows) > 1 and self._refusals.tells_rows_apart(error, group):
-                half = len(rows) // 2
-                yield from self._blocks(group, rows[:half])
-                yield from self._blocks(group, rows[half:])
-            else:
-                self._refuse(group, rows, error.faults)
+            self._refuse(group, rows, error.faults)
+            return
+        if group.suspects:
+            for block in blocks:
+                self._refuse(group, block.rows)
         else:
-            if group.suspects:
-                self._refuse(group, rows)
+            yield from blocks
+
+    def _settled(self, block: Block) -> Iterator[Block]:
+        """The block with the defaults of its op filled. Where only some of the rows are refused, they are told apart by halves.
+
+        Raises InvalidInput where all of them are, for what they share.
+        """
+        try:
+            yield block.resolved()
+        except InvalidInput as error:
+            if not self._refusals.tells_rows_apart(error, block.group):
+                raise
+            count = len(block.rows)
+            if count == 1:
+                self._refuse(block.group, block.rows, error.faults)
             else:
-                yield Block(group, rows, asked, options)
+                yield from self._settled(block.of(range(count // 2)))
+                yield from self._settled(block.of(range(count // 2, count)))
 
     def _refuse(self, group: Group, rows: Iterable[int], faults: Sequence[Fault] = ()) -> None:
         """Note what is wrong with the op of rows, and with the target of each."""
@@ -117,7 +138,7 @@ class Evaluation:
     def _evaluate(self, block: Block) -> None:
         targets = [self._targets.of(self._questions.target(row)) for row in block.rows]
         for run in runs(targets, self._placed(block, targets)):
-            self._answer(block, run)
+            self._answer(block.of(run.places), run)
 
     def _placed(self, block: Block, targets: Sequence[Target | InvalidInput]) -> dict[int, Placement]:
         """How the op runs on each target, by the identity of the target. Rows on whose target it cannot run are refused.
@@ -141,15 +162,16 @@ class Evaluation:
         return found
 
     def _answer(self, block: Block, run: Run) -> None:
-        asked = block.of(run.places)
+        asked = block.asked
         report = batch.evaluate(asked.term, run.machine, is_class_asked=asked.is_class_asked, overlap=block.options.overlap)
-        fine = np.broadcast_to(batch.are_countable(report), (len(run.places),)).tolist()
-        if not all(fine):
-            self._refuse(block.group, [block.rows[at] for at, is_fine in zip(run.places, fine, strict=True) if not is_fine], [TOO_MUCH])
-            if any(fine):
-                self._answer(block, run.of([place for place, is_fine in enumerate(fine) if is_fine]))
+        countable = np.broadcast_to(batch.are_countable(report), (len(block.rows),))
+        if countable.all():
+            self._write(block.rows, leaves.of(asked, report, run.targets))
             return
-        self._write([block.rows[at] for at in run.places], leaves.of(asked, report, run.targets))
+        self._refuse(block.group, block.of(np.flatnonzero(~countable).tolist()).rows, [TOO_MUCH])
+        fine = np.flatnonzero(countable).tolist()
+        if fine:
+            self._answer(block.of(fine), run.of(fine))
 
     def _write(self, rows: Sequence[int], found: Mapping[str, Any]) -> None:
         for name, cells in self.values.items():

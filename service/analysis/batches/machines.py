@@ -8,12 +8,12 @@ from typing import Any
 
 from ...catalogue import Catalogue
 from ...engine.machine import Machine, Placement, stacked
-from ...errors import InvalidInput, refuse
+from ...errors import InvalidInput, OverLimit, refuse
 from ...schemas.reading import validate
 from ...schemas.target import TargetModel
 from ..targets import Target, resolve
 from .fields import CHIP, Path
-from .questions import nested
+from .questions import MOST_GROUPS, nested
 
 Stated = Sequence[tuple[Path, Any]]
 """The members of its target that a row states."""
@@ -31,6 +31,8 @@ class Targets:
         key = tuple([(path, type(value), value) for path, value in stated])
         found = self._known.get(key)
         if found is None:
+            if len(self._known) == MOST_GROUPS:
+                raise OverLimit(f"The rows of a table may name {MOST_GROUPS} different chips. Send it in parts.")
             found = self._known[key] = self._resolved(dict(stated))
         return found
 

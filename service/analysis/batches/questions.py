@@ -1,23 +1,27 @@
 """Rows become questions, and questions that share all but their numbers become groups: the rows of one engine call.
 
-What is wrong with a single row is kept for it; a row with a value that
-no group can share is a group of its own, so that it is judged exactly as the same question is by itself.
+Rows with a value that is wrong in
+the same way are refused together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 from ...engine.ops import OPS
-from ...errors import Fault, near
+from ...errors import Fault, OverLimit, near
 from ...pointers import pointer
 from ...tables.table import Table
 from . import fields
 from .fields import CHIP, KIND, Path
 from .heading import Heading
 from .reading import Column, read
+
+MOST_GROUPS: Final = 10_000
+"""Engine calls for one table, each of which costs as much as hundreds of rows."""
 
 Faults = dict[int, list[Fault]]
 """What is wrong by row; pointers begin at the row."""
@@ -50,6 +54,15 @@ class Group:
         return options
 
 
+class Plan(NamedTuple):
+    """The columns by which the rows of a kind are told apart."""
+
+    choices: Sequence[tuple[Path, Column]]
+    varying: Sequence[tuple[Path, Column]]
+    suspects: Sequence[tuple[int, Path]]
+    """own columns, each with the member that it may have been meant for"""
+
+
 class Questions:
     """What the rows of a table ask."""
 
@@ -71,7 +84,8 @@ class Questions:
     def fault_of_cell(self, row: int, path: Path) -> Fault | None:
         """What is wrong with the text of a cell."""
         column = self._columns.get(path)
-        return None if column is None else column.odd.get(row)
+        odd = None if column is None else column.odd.get(row)
+        return None if odd is None else odd.fault
 
     def add(self, row: int, fault: Fault) -> None:
         self.faults.setdefault(row, []).append(fault)
@@ -86,9 +100,11 @@ class Questions:
         return tuple([(path, column.values[row]) for path, column in self._targets if column.values[row] is not None])
 
     def groups(self) -> Iterator[Group]:
-        """All groups, in the order of their first rows within each kind."""
-        for kind, rows in self._by_kind().items():
-            yield from self._of_kind(kind, rows)
+        """All groups, in the order of their first rows within each kind. Raises OverLimit."""
+        for count, group in enumerate(chain.from_iterable(self._of_kind(kind, rows) for kind, rows in self._by_kind().items())):
+            if count == MOST_GROUPS:
+                raise OverLimit(f"Rows of a table may differ in {MOST_GROUPS} ways besides their numbers and chips. Send it in parts.")
+            yield group
 
     def _by_kind(self) -> dict[str, list[int]]:
         kinds = self._columns.get(KIND.path)
@@ -116,31 +132,41 @@ class Questions:
     def _of_kind(self, kind: str, rows: Sequence[int]) -> Iterator[Group]:
         """The groups of one kind. Cells of members that the kind does not have must be empty."""
         members = {**fields.of_kind(kind), **fields.beside_op()}
-        shared = [(path, column) for path, column in self._columns.items() if path in members and path[0] != "target"]
-        choices = [(path, column) for path, column in shared if not members[path].varies]
-        varying = [(path, column) for path, column in shared if members[path].varies]
         self._refuse_foreign(kind, rows, members)
-        suspects = list(self.heading.resembling({KIND.path, CHIP.path, *members}))
+        shared = [(path, column) for path, column in self._columns.items() if path in members and path[0] != "target"]
+        plan = Plan(
+            [(path, column) for path, column in shared if not members[path].varies],
+            [(path, column) for path, column in shared if members[path].varies],
+            list(self.heading.resembling({KIND.path, CHIP.path, *members})),
+        )
         keyed: dict[Hashable, list[int]] = {}
         for row in rows:
-            if row in self.faults:
-                continue
-            key = (
-                tuple([column.values[row] for _, column in choices]),
-                tuple([column.values[row] is None for _, column in varying]),
-                tuple([self._lacks(row, path) and self._fills(at, row) for at, path in suspects]),
-                row if row in self._odd else None,
-            )
-            keyed.setdefault(key, []).append(row)
+            if row not in self.faults:
+                keyed.setdefault(self._key(row, plan), []).append(row)
         for each in keyed.values():
-            first = each[0]
-            yield Group(
-                kind,
-                tuple(each),
-                {path: column.values[first] for path, column in choices if column.values[first] is not None},
-                {path: column for path, column in varying if column.values[first] is not None},
-                {path: at for at, path in suspects if self._lacks(first, path) and self._fills(at, first)},
-            )
+            yield self._group(kind, each, plan)
+
+    def _key(self, row: int, plan: Plan) -> Hashable:
+        """What the rows of a group share: choices, which numbers they state, which columns they may have misspelt, what is odd."""
+        odd = tuple([column.reason(row) for _, column in (*plan.choices, *plan.varying)]) if row in self._odd else ()
+        return (
+            tuple([None if odd and row in column.odd else column.values[row] for _, column in plan.choices]),
+            tuple([column.values[row] is None for _, column in plan.varying]),
+            tuple([self._lacks(row, path) and self._fills(at, row) for at, path in plan.suspects]),
+            odd,
+        )
+
+    def _group(self, kind: str, rows: Sequence[int], plan: Plan) -> Group:
+        first = rows[0]
+        stated = [(path, column) for path, column in (*plan.choices, *plan.varying) if column.values[first] is not None]
+        varying = {path: column for path, column in stated if (path, column) in plan.varying and first not in column.odd}
+        return Group(
+            kind,
+            tuple(rows),
+            {path: column.values[first] for path, column in stated if path not in varying},
+            varying,
+            {path: at for at, path in plan.suspects if self._lacks(first, path) and self._fills(at, first)},
+        )
 
     def _refuse_foreign(self, kind: str, rows: Sequence[int], members: Mapping[Path, Any]) -> None:
         for path, column in self._columns.items():

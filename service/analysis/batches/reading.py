@@ -1,13 +1,13 @@
 """Cells become the values of members: text becomes numbers, sizes and flags where a member asks for them, and nothing else is turned.
 
-A value that no group of rows can share because it is not what the member wants is left as it is, and its row called odd: the
-model of the member then says what is wrong with it.
+A value that is not what the member wants is left as it is and called odd: the model of the member then says what is wrong with it.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -26,16 +26,28 @@ class Column:
     """The values of a member by row, None where the cell is empty."""
 
     values: Sequence[Any]
-    odd: Mapping[int, Fault | None] = field(default_factory=dict)
-    """rows with a value that cannot stand there, and what is wrong with it where the member's model does not know better"""
+    odd: Mapping[int, Odd] = field(default_factory=dict)
+    """rows with a value that cannot stand there"""
+
+    def reason(self, row: int) -> Hashable:
+        """Why the value of a row is odd, None where it is not."""
+        odd = self.odd.get(row)
+        return None if odd is None else odd.reason
+
+
+class Odd(NamedTuple):
+    """Why a value cannot stand where it does. Values that are odd alike are refused alike."""
+
+    reason: Hashable
+    fault: Fault | None = None
+    """what is wrong with the text of the cell; else the model of the member knows"""
 
 
 class Turned(NamedTuple):
     """What a cell becomes."""
 
     value: Any
-    is_odd: bool = False
-    fault: Fault | None = None
+    odd: Odd | None = None
 
 
 def read(cells: Sequence[Cell], member: Field, decimal: str) -> Column:
@@ -44,7 +56,7 @@ def read(cells: Sequence[Cell], member: Field, decimal: str) -> Column:
     # Python takes true for 1, a member does not.
     keys: Sequence[Any] = list(zip(map(type, cells), cells, strict=True)) if bool in types and len(types) > 1 else cells
     turned = {key: _turned(cell, member, decimal) for key, cell in dict(zip(keys, cells, strict=True)).items()}
-    odd = {key: each.fault for key, each in turned.items() if each.is_odd}
+    odd = {key: each.odd for key, each in turned.items() if each.odd is not None}
     return Column(
         [turned[key].value for key in keys],
         {row: odd[key] for row, key in enumerate(keys) if key in odd} if odd else {},
@@ -57,8 +69,9 @@ def _turned(cell: Cell, member: Field, decimal: str) -> Turned:
     try:
         value = _TURNS[member.reads](cell, decimal)
     except InvalidInput as error:
-        return Turned(cell, is_odd=True, fault=error.faults[0])
-    return Turned(value, is_odd=not _fits(value, member))
+        fault = error.faults[0]
+        return Turned(cell, Odd(fault, fault))
+    return Turned(value, None if _fits(value, member) else Odd((type(value), member.varies and value < member.least)))
 
 
 def _fits(value: Any, member: Field) -> bool:
@@ -75,7 +88,11 @@ def _text(cell: Cell, _decimal: str) -> Cell:
 def _number(cell: Cell, decimal: str) -> Cell:
     if isinstance(cell, str):
         return number(cell, decimal)
-    return whole(cell) if isinstance(cell, float) else cell
+    if isinstance(cell, float):
+        if not math.isfinite(cell):
+            raise refuse("", "not-finite", "The number must be finite.")
+        return whole(cell)
+    return cell
 
 
 def _sizes(cell: Cell, decimal: str) -> Any:
