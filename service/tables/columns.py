@@ -16,7 +16,7 @@ from .table import Cell, Reading, Sheet, Table, Writing
 
 _BLANK: Final = rb"[ \t\r\n]*"
 _STRING: Final = rb'"(?:[^"\\]++|\\.)*+"'
-_WHOLE_STRING: Final = re.compile(_STRING, re.DOTALL)
+_COMMA_OR_STRING: Final = re.compile(b",|" + _STRING, re.DOTALL)
 _BEGIN: Final = re.compile(_BLANK + rb"\{" + _BLANK)
 _COLUMN: Final = re.compile(
     rb"(?P<name>%(string)s)%(blank)s:%(blank)s(?P<cells>\[(?:[^\[\]{}\"]++|%(string)s)*+\])%(blank)s(?:,%(blank)s|(?P<end>\}%(blank)s\Z))"
@@ -59,9 +59,17 @@ def _named(text: bytes, at: int) -> str:
 
 def _cells(text: bytes, name: str, at: int) -> list[Cell]:
     if text.count(b",") >= MOST_ROWS:
-        check_size(_WHOLE_STRING.sub(b"", text).count(b",") + 1, 1)
+        _check_length(text)
     values = _values(text, f"In column {at}, counted from 0", lambda path: pointer(("rows", path[1:], name)))
     return [cell(value, row, name) for row, value in enumerate(values)]
+
+
+def _check_length(text: bytes) -> None:
+    """Refuse a list with too many values, by the commas between them."""
+    commas = 0
+    for match in _COMMA_OR_STRING.finditer(text):
+        commas += match[0] == b","
+        check_size(commas + 1, 1)
 
 
 def _values(text: bytes, where: str, place: Callable[[str], str]) -> list[object]:

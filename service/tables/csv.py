@@ -12,7 +12,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from ..errors import MalformedText, OverLimit, refuse
 from .finite import check_finite
@@ -84,7 +84,7 @@ def _records(body: bytes, separator: str) -> Iterator[list[Cell]]:
     try:
         for record in csv.reader(lines, delimiter=separator, strict=True):
             lines.since_record = 0
-            yield [restored(cell) for cell in record]
+            yield [restored(cell) if cell[:1] == "'" else cell for cell in record]
     except csv.Error:
         what = "a cell is too long, its quotes do not end, or text follows them"
         raise refuse("", "malformed-table", f"The text is not CSV at line {lines.number}: {what}.") from None
@@ -114,17 +114,26 @@ class _Lines(Iterator[str]):
 def write(sheet: Sheet, writing: Writing) -> Iterator[bytes]:
     """The table as CSV, in pieces."""
     table = sheet.table
-    yield _written([row for row in (sheet.titles(), units_to_write(table)) if row], writing, mark="\ufeff" if writing.has_mark else "")
+    yield _heading(sheet.titles(), writing)
+    units = units_to_write(table)
+    if units:
+        yield _written([units], writing)
     are_typed = table.decimal not in {None, writing.decimal}
     for chunk in table.chunks(are_typed=are_typed):
         check_finite(table.header, chunk)
         yield _written(zip(*chunk, strict=True), writing)
 
 
-def _written(rows: Iterable[Sequence[Cell]], writing: Writing, mark: str = "") -> bytes:
-    out = io.StringIO(mark)
-    out.seek(len(mark))
-    writer = csv.writer(out, delimiter=writing.separator, lineterminator="\r\n")
+def _heading(titles: Sequence[str], writing: Writing) -> bytes:
+    """The header, in quotes where a name holds what a reader might take for the separator, or after a mark that is not its own."""
+    is_doubtful = any(mark in title for title in titles for mark in SEPARATORS)
+    mark = "\ufeff" if writing.has_mark or titles[0].startswith("\ufeff") else ""
+    return mark.encode() + _written([titles], writing, csv.QUOTE_ALL if is_doubtful else csv.QUOTE_MINIMAL)
+
+
+def _written(rows: Iterable[Sequence[Cell]], writing: Writing, quoting: Literal[0, 1] = csv.QUOTE_MINIMAL) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=writing.separator, lineterminator="\r\n", quoting=quoting)
     writer.writerows([_shown(cell, writing.decimal) for cell in row] for row in rows)
     return out.getvalue().encode()
 

@@ -101,9 +101,11 @@ def check_texts(cells: Iterable[Cell], name: str, first: int = 0) -> int:
     `first` is the index of the first row.
     """
     texts = [cell for cell in cells if isinstance(cell, str)]
-    length = max(map(len, texts), default=0)
-    if length <= LONGEST_TEXT and not any(map(UNWANTED.search, texts)):
-        return sum(map(len, texts))
+    characters = sum(map(len, texts))
+    check_text_size(characters)
+    distinct = set(texts)
+    if len(max(distinct, key=len, default="")) <= LONGEST_TEXT and not any(map(UNWANTED.search, distinct)):
+        return characters
     for at, cell in enumerate(cells, first):
         if isinstance(cell, str):
             _check_text(cell, pointer(("rows", at, name)))

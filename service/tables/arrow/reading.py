@@ -17,40 +17,43 @@ from ..limits import check_columns, check_text_size
 from ..numerals import whole
 from ..table import Cell, Reading, Table
 from .library import pyarrow
-from .messages import Bounds
+from .messages import Bounds, blocks
 
-_FILE: Final = b"ARROW1\0\0"
-_LENGTH_AND_MARK: Final = 4 + 6  # bytes
+_MARK: Final = b"ARROW1"  # with which a file begins and ends
+_BROKEN: Final = (OSError, EOFError, ValueError, LookupError, OverflowError, struct.error, AssertionError)
+"""What the library's own errors leave out: a name that is not UTF-8, a message that lies outside, an index that leads nowhere."""
+_LENGTH: Final = 4  # bytes before the last mark, which say how long the index before them is
 
 
 def read(body: bytes, _reading: Reading) -> Table:
     """The table that `body` holds. Raises InvalidInput, OverLimit, and UnsupportedType without the extra `arrow`."""
     pa = pyarrow(UnsupportedType)
-    stream = _stream(body)
+    is_file = body.startswith(_MARK)
     try:
-        schema = pa.ipc.open_stream(stream).schema
-        check_columns(len(schema))
-        header = named(schema.names)
-        _check_bounds(pa, stream, len(header))
-        return _gathered(pa, header, pa.ipc.open_stream(stream))
-    except (pa.ArrowException, OSError, struct.error, AssertionError):
+        source = pa.ipc.open_file(body) if is_file else pa.ipc.open_stream(body)
+        check_columns(len(source.schema))
+        header = named(source.schema.names)
+        bounds = Bounds(len(header))
+        for message in _of_file(pa, body) if is_file else _of_stream(pa, body):
+            bounds.check(message)
+        batches = map(source.get_batch, range(source.num_record_batches)) if is_file else source
+        return _gathered(pa, header, batches)
+    except (pa.ArrowException, *_BROKEN):
         raise refuse("", "malformed-table", "The body is not a stream or file of Arrow, or is not whole.") from None
 
 
-def _stream(body: bytes) -> bytes:
-    """The messages of `body`. A file has a mark before them, and after them an index, its length, and the mark again."""
-    if not body.startswith(_FILE):
-        return body
-    index = int.from_bytes(body[-_LENGTH_AND_MARK:][:4], "little")
-    return body[len(_FILE) : max(len(body) - _LENGTH_AND_MARK - index, 0)]
-
-
-def _check_bounds(pa: Any, stream: bytes, columns: int) -> None:
-    messages = iter(pa.ipc.MessageReader.open_stream(stream))
+def _of_stream(pa: Any, body: bytes) -> Iterator[Any]:
+    messages: Iterator[Any] = iter(pa.ipc.MessageReader.open_stream(body))
     next(messages)  # the schema
-    bounds = Bounds(columns)
-    for message in messages:
-        bounds.check(message)
+    return messages
+
+
+def _of_file(pa: Any, body: bytes) -> Iterator[Any]:
+    end = len(body) - len(_MARK) - _LENGTH
+    size = int.from_bytes(body[end : end + _LENGTH], "little")
+    content = pa.py_buffer(body)
+    for start, length in blocks(body[end - size : end]):
+        yield pa.ipc.read_message(content.slice(start, length))
 
 
 def _gathered(pa: Any, header: tuple[str, ...], batches: Any) -> Table:
@@ -86,9 +89,16 @@ def _texts(pa: Any, array: Any, name: str) -> Any:
         return array.cast(pa.string())
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
         raise refuse(pointer(("header", name)), "wrong-type", "The column holds neither numbers, text, truth values nor dates.")
-    lengths = array.cast(pa.large_string()) if pa.types.is_string_view(kind) else array
-    check_text_size(pa.compute.sum(pa.compute.binary_length(lengths)).as_py() or 0)
+    check_text_size(_viewed(array) if pa.types.is_string_view(kind) else pa.compute.sum(pa.compute.binary_length(array)).as_py() or 0)
     return array
+
+
+def _viewed(array: Any) -> int:
+    """Bytes of all texts of a column of views, many of which may show the same text. A view of 16 bytes begins with its length."""
+    if not len(array):
+        return 0
+    views = memoryview(array.buffers()[1])[16 * array.offset : 16 * (array.offset + len(array))]
+    return sum(length for length, is_there in zip(views.cast("i")[::4], array.is_valid().to_pylist(), strict=True) if is_there)
 
 
 def _finite(values: list[float | None], name: str, first: int) -> Iterator[float | None]:

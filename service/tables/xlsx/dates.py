@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from .archive import Archive, refused
-from .markup import follow
+from .markup import follow_all
 
 MOST_STYLES: Final = 65_536  # more than any spreadsheet program lets a workbook have
 
@@ -36,10 +36,10 @@ def kind_of_format(number: int, code: str) -> int:
     return DATE if number in _BUILT_IN or re.search("[ymdhs]", bare.replace("General", ""), re.IGNORECASE) else PLAIN
 
 
-def styles(archive: Archive, part: str) -> list[int]:
-    """The kind of each style that a cell may have."""
+def date_styles(archive: Archive, part: str) -> dict[str, int]:
+    """The styles of cells that show no plain number, by the index that a cell states, with their kinds."""
     codes: dict[str, str] = {}
-    found: list[int] = []
+    kinds: list[int] = []
     is_cell = False
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -50,13 +50,13 @@ def styles(archive: Archive, part: str) -> list[int]:
             is_cell = name == "cellXfs"
         elif name == "xf" and is_cell:
             number = attributes.get("numFmtId", "0")
-            found.append(kind_of_format(int(number), codes.get(number, "")))
-        if max(len(found), len(codes)) > MOST_STYLES:
+            kinds.append(kind_of_format(int(number), codes.get(number, "")))
+        if max(len(kinds), len(codes)) > MOST_STYLES:
             raise refused(f"A workbook has at most {MOST_STYLES} styles.")
 
     if part:
-        follow(archive.pieces(part), start)
-    return found
+        follow_all(archive.pieces(part), start)
+    return {str(at): kind for at, kind in enumerate(kinds) if kind != PLAIN}
 
 
 def shown(days: float, kind: int, *, from_1904: bool) -> str | None:

@@ -6,9 +6,12 @@ import re
 from typing import Final
 from xml.sax.saxutils import escape
 
-from ..limits import LONGEST_TEXT, MOST_CELLS, check_text_size
+from ...errors import OverLimit
+from ..limits import LONGEST_TEXT, check_text_size
 from .archive import Archive, refused
-from .markup import follow
+from .markup import follow_all
+
+MOST_STRINGS: Final = 2**19
 
 _ESCAPE: Final = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _LIKE_ESCAPE: Final = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
@@ -82,9 +85,9 @@ def shared_strings(archive: Archive, part: str) -> list[str]:
             found.append(runs.taken())
             characters += len(found[-1])
             check_text_size(characters)
-            if len(found) > MOST_CELLS:
-                raise refused("The workbook has more texts than a table may have cells.")
+            if len(found) > MOST_STRINGS:
+                raise OverLimit(f"A workbook has at most {MOST_STRINGS} different texts.", code="body-too-large")
 
     if part:
-        follow(archive.pieces(part), start, end, runs.text)
+        follow_all(archive.pieces(part), start, end, runs.text)
     return found

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...errors import near, refuse
 from .archive import Archive, refused
-from .markup import follow
+from .markup import follow_all
 
 PROVENANCE: Final = "provenance"
 """The sheet beside the table in which our own workbooks say where the numbers come from."""
@@ -57,7 +57,7 @@ def opened(archive: Archive) -> Workbook:
         elif name == "workbookPr":
             from_1904 = attributes.get("date1904", "0") in {"1", "true"}
 
-    follow(archive.pieces(main), start)
+    follow_all(archive.pieces(main), start)
     return Workbook(tuple(sheets), _only(relations, "sharedStrings"), _only(relations, "styles"), from_1904)
 
 
@@ -104,7 +104,7 @@ def _relations(archive: Archive, part: str) -> dict[str, Relation]:
 
     path = posixpath.join(folder, "_rels", name + ".rels")
     if path in archive.names:
-        follow(archive.pieces(path), start)
+        follow_all(archive.pieces(path), start)
     return found
 
 
@@ -117,4 +117,4 @@ def _check_relations(archive: Archive) -> None:
 
     for name in archive.names:
         if name.lower().endswith(".rels"):
-            follow(archive.pieces(name), start)
+            follow_all(archive.pieces(name), start)
