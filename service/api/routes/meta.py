@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from ... import __version__
 from ...analysis.batches.cells import METRICS, MOST_VALUES
+from ...analysis.batches.questions import MOST_GROUPS
 from ...analysis.charts import MAX_POINTS
 from ...analysis.compare import MAX_CASES
 from ...analysis.evaluate import DOCUMENT_VERSION, MAX_OPS
@@ -41,6 +42,7 @@ LIMITS: Final = {
     "table_rows": MOST_ROWS,
     "table_columns": MOST_COLUMNS,
     "table_cells": MOST_CELLS,
+    "table_groups": MOST_GROUPS,
     "cells": MOST_VALUES,
 }
 
