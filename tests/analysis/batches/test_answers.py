@@ -358,7 +358,8 @@ def test_chips_in_place_are_not_without_number(catalogue: Catalogue, monkeypatch
 
 
 def test_values_that_are_wrong_alike_are_told_each_in_its_row(catalogue: Catalogue) -> None:
-    found = answered(catalogue, *({**MATMUL, "m": cell, "k": row + 1} for row, cell in enumerate((0, 1, -7, "x", "y", 2**60, True))))
+    cells: list[Cell] = [0, 1, -7, "x", "y", 2**60, True]
+    found = answered(catalogue, *({**MATMUL, "m": cell, "k": row + 1} for row, cell in enumerate(cells)))
     assert [row["error_code"] for row in found] == [
         "out-of-range", None, "out-of-range", "wrong-type", "wrong-type", "out-of-range", "wrong-type",
     ]  # fmt: skip
