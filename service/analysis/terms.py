@@ -68,18 +68,22 @@ def read(model: OpModel, pointer: str) -> Asked:
 
     Raises `InvalidInput` with pointers into the question: what the op itself finds wrong, lists of different lengths (column-length).
     """
-    fields = _fields(model.kind)
-    members = {name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields}
     lists = {name: len(value) for name, value in lists_of(model)}
     if lists and max(lists.values()) > MAX_ROWS:
         raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")
     try:
         if lists:
             _check_lengths(lists)
-        term = KINDS[model.kind](**members).resolved()
+        term = stated(model).resolved()
     except InvalidInput as error:
         raise placed(error, pointer, model) from error
     return Asked(term, model, pointer, next(iter(lists.values()), None))
+
+
+def stated(model: OpModel) -> Term:
+    """The term that `model` states, its defaults still to be filled."""
+    fields = _fields(model.kind)
+    return KINDS[model.kind](**{name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields})
 
 
 def placed(error: InvalidInput, pointer: str, model: OpModel) -> InvalidInput:
