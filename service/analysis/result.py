@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import Code, Real, any_of, constant
+from ..engine.arrays import Code, Real, all_of, any_of, constant
 from ..engine.instead import Alternative
 from ..engine.levers import FACTORS, Levers
 from ..engine.ops.matmul import Matmul
@@ -35,6 +35,7 @@ def result(asked: Asked, report: Report, others: Sequence[Alternative], expected
     expected  the prediction of its time, where there is one
     """
     found, takes_time = layers(report, others, cells), report.lower > 0
+    present = None if all_of(takes_time) else takes_time
     return {
         "flops": cells.whole(report.flops),
         "total_flops": cells.whole(report.total_flops),
@@ -49,8 +50,8 @@ def result(asked: Asked, report: Report, others: Sequence[Alternative], expected
         "time": {**times(report, cells), **estimates(expected, cells)},
         "bound": cells.name(report.longest, BOUNDS),
         "regime": cells.name(report.longest, REGIMES),
-        "attainable_flops_per_s": cells.number(share(report.flops, report.lower), takes_time),
-        "utilization": None if is_unpeaked(report) else cells.number(share(report.times.math, report.lower), takes_time),
+        "attainable_flops_per_s": cells.number(_over(report.flops, report.lower, present), present),
+        "utilization": None if is_unpeaked(report) else cells.number(_over(report.times.math, report.lower, present), present),
         "thresholds": [_threshold(each, cells) for each in report.thresholds],
         "levers": _levers(asked, report.levers, cells),
         "notes": notes(asked, report),
@@ -75,10 +76,9 @@ def estimates(found: Predicted | None, cells: Cells) -> dict[str, Any]:
     return dict(zip(ESTIMATES, (cells.number(expected), cells.number(low), cells.number(high), found.basis), strict=True))
 
 
-def share(part: Real, whole: Real) -> Real:
-    """`part` over `whole`, which may be 0: there the quotient means nothing."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return part / whole
+def _over(part: Real, whole: Real, present: Flag | None) -> Real:
+    """`part` over `whole`, which is 0 where it is not `present`: there the quotient means nothing."""
+    return part / whole if present is None else part / np.where(present, whole, 1.0)
 
 
 def is_unpeaked(report: Report) -> bool:

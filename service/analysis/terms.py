@@ -119,9 +119,9 @@ def _value(value: Any) -> Any:
     return _scale(value) if isinstance(value, ScaleModel) else value
 
 
-def _is_names(value: Any) -> bool:
-    """Whether a member is a list of axes and not of numbers."""
-    return type(value) is list and type(value[0]) is str
+def _is_names(value: list[Any]) -> bool:
+    """Whether a list is one of axes and not of numbers."""
+    return type(value[0]) is str
 
 
 def _scale(model: ScaleModel) -> Scale:
@@ -134,9 +134,8 @@ def lists_of(model: OpModel) -> list[tuple[str, list[int]]]:
     """The members of an op in which a list stands, by their steps from the op."""
     plain, inner = [], []
     for name, value in model.__dict__.items():
-        if type(value) is list:
-            if not _is_names(value):
-                plain.append((name, value))
+        if type(value) is list and not _is_names(value):
+            plain.append((name, value))
         elif type(value) is dict:
             inner += [(f"{name}/{index}", each) for index, each in value.items() if type(each) is list]
     return plain + inner

@@ -210,3 +210,13 @@ def test_the_working_is_that_of_one_chip(catalogue: Catalogue) -> None:
 def test_a_dim_must_divide_in_every_row(catalogue: Catalogue) -> None:
     (fault,) = refused(lambda: asked(catalogue, product(64, [8192, 8191], 64), {**SPLIT, "b": [None, None]}))
     assert (fault.pointer, fault.code) == ("/sharding/a/1", "not-divisible")
+
+
+def test_what_is_wrong_with_the_op_is_said_of_the_op(catalogue: Catalogue) -> None:
+    fp8 = {**product(64, 64, 64), "dtype": "fp8"}
+    for plan in ("rules", "cheapest"):
+        (fault,) = refused(lambda plan=plan: asked(catalogue, fp8, plan=plan))  # type: ignore[misc]
+        assert (fault.pointer, fault.code) == ("/op/dtype", "unsupported-dtype")
+    cubes = product(64, 64, 64, b_scale={"block": [8, 8, 8, 8], "dtype": "fp32"})
+    (alone,), (split,) = (refused(lambda layout=layout: asked(catalogue, cubes, layout)) for layout in (None, SPLIT))  # type: ignore[misc]
+    assert alone == split
