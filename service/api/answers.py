@@ -41,9 +41,9 @@ def listing(items: list[dict[str, Any]], *, next_cursor: str | None, limit: int)
     return answer(written({"items": items, "next_cursor": next_cursor, "limit": limit}))
 
 
-def resource(call: Call, body: bytes, media_type: str = JSON) -> Response:
+def resource(call: Call, body: bytes, media_type: str = JSON, headers: Mapping[str, str] | None = None) -> Response:
     """A single resource with its strong `ETag`, or 304 for a caller that has this very content (`If-None-Match`)."""
-    headers = {"etag": tag(body)}
+    headers = {"etag": tag(body), **(headers or {})}
     if is_known(call.headers, headers["etag"]):
         return Response(status_code=304, headers=headers)
     return Response(body, headers=headers, media_type=media_type)

@@ -50,6 +50,11 @@ class Call(Request):
     """A request on its way through one route."""
 
     @property
+    def accept(self) -> str:
+        """What the caller accepts, in one line."""
+        return ",".join(self.headers.getlist("accept"))
+
+    @property
     def service(self) -> Service:
         service = self.app.state.service
         assert isinstance(service, Service)

@@ -16,8 +16,8 @@ _POLICY: Final = b"content-security-policy"
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-cache"),
 )
+_CACHING: Final = (b"cache-control", b"no-cache")
 DEFAULT_POLICY: Final = (_POLICY, b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'")
 COMMON_HEADERS: Final = (*_HEADERS, DEFAULT_POLICY)
 
@@ -48,8 +48,8 @@ class Exchange:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = [*message["headers"], (b"x-request-id", self.request_id.encode()), *_HEADERS]
-            if not any(name == _POLICY for name, _ in headers):
-                headers.append(DEFAULT_POLICY)
+            said = {name for name, _ in message["headers"]}
+            headers += [default for default in (_CACHING, DEFAULT_POLICY) if default[0] not in said]
             message = {**message, "headers": headers}
         elif self.scope["method"] == "HEAD":
             message = {**message, "body": b""}

@@ -67,6 +67,10 @@ class Pools:
         """What `work`, which costs as much as `rows` rows of a column, returns or raises."""
         return work() if rows <= self._inline_rows else await self._compute.run(work)
 
+    async def apart(self, work: Callable[[], T]) -> T:
+        """What `work`, of which nobody knows the cost before it is done, returns or raises."""
+        return await self._compute.run(work)
+
     async def database(self, work: Callable[[], T], *, within_s: float = math.inf) -> T:
         """What `work`, which speaks to the database, returns or raises.
 

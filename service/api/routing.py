@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..errors import MethodNotAllowed, NotFound
 from ..schemas.reading import parse, validate
-from .accepting import check_accept, check_content
+from .accepting import accepted, content
 from .bodies import read_body
 from .call import Call
 from .queries import read_query
@@ -65,7 +65,7 @@ class StrictRoute(APIRoute):
         self.app = self._respond
         self.takes = takes(endpoint)
         self.allowed: tuple[str, ...] = ()
-        self.produces = _media_type(self)
+        self.produces = _media_types(self)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, found = super().matches(scope)
@@ -87,7 +87,7 @@ class StrictRoute(APIRoute):
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(scope, receive, send)
         arguments: dict[str, Any] = {"call": call, **_names(scope)}
-        check_accept(",".join(call.headers.getlist("accept")), self.produces)
+        accepted(call.accept, self.produces)
         name, model = self.takes.query
         parameters = read_query(model, scope["query_string"])
         if parameters is not None:
@@ -108,14 +108,17 @@ def _names(scope: Scope) -> dict[str, str]:
 
 async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
     headers = call.headers
-    check_content(headers.get("content-type", ""), headers.get("content-encoding", ""))
+    content(headers.get("content-type", ""), headers.get("content-encoding", ""))
     text = await read_body(call.scope, call.receive, call.service.settings.receive_s)
     return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
 
 
-def _media_type(route: APIRoute) -> str:
+def _media_types(route: APIRoute) -> tuple[str, ...]:
+    """What a route sends: one type, or those of a response class that has a choice."""
     declared = route.response_class
-    return str((declared.value if isinstance(declared, DefaultPlaceholder) else declared).media_type)
+    response: Any = declared.value if isinstance(declared, DefaultPlaceholder) else declared
+    several: tuple[str, ...] = getattr(response, "media_types", ())
+    return several or (str(response.media_type),)
 
 
 def join_methods(routes: Sequence[BaseRoute]) -> None:
