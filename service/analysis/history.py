@@ -45,6 +45,12 @@ def now_us() -> int:
     return time.time_ns() // 1000
 
 
+def moment(us: int) -> str:
+    """A time [µs since 1970-01-01 UTC] as documents write it."""
+    whole = datetime.fromtimestamp(us // 1_000_000, UTC)
+    return f"{whole:%Y-%m-%dT%H:%M:%S}.{us % 1_000_000:06d}Z"
+
+
 def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], int] = now_us) -> Analysis:
     """Evaluate a question for keeping.
 
@@ -105,7 +111,7 @@ def summary(analysis: Analysis) -> dict[str, Any]:
     chip = None if analysis.chip_id is None else f"{analysis.chip_id}@{analysis.chip_revision}"
     return {
         "id": analysis.id,
-        "created_at": _moment(analysis.created_us),
+        "created_at": moment(analysis.created_us),
         "labels": dict(analysis.labels),
         "note": analysis.note,
         "kind": analysis.kind,
@@ -124,7 +130,7 @@ def envelope(analysis: Analysis) -> bytes:
     """A saved analysis as it is sent: question and answer are the stored text, byte for byte."""
     about = {
         "id": analysis.id,
-        "created_at": _moment(analysis.created_us),
+        "created_at": moment(analysis.created_us),
         "labels": dict(analysis.labels),
         "note": analysis.note,
         "question": orjson.Fragment(analysis.question),
@@ -142,11 +148,6 @@ def _changed(stored: Analysis, wanted: AnalysisChange) -> Analysis:
             raise refuse("/labels", "out-of-range", f"An analysis has at most {MOST_LABELS} labels, those that stay included.")
         stored = replace(stored, labels=labels)
     return replace(stored, note=wanted.note) if "note" in wanted.model_fields_set else stored
-
-
-def _moment(us: int) -> str:
-    moment = datetime.fromtimestamp(us // 1_000_000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{us % 1_000_000:06d}Z"
 
 
 def _analysis(question: SavedQuestion, found: Answer, created_us: int) -> Analysis:

@@ -11,6 +11,7 @@ from typing import Annotated, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..errors import refuse
+from ..schemas.exports import FORM
 
 MAX_LIMIT: Final = 200
 
@@ -39,7 +40,7 @@ def page(of: str, items: Sequence[T], key: Callable[[T], str], asked: PageQuery)
 
 
 def _digest(of: str, asked: PageQuery) -> str:
-    filters = asked.model_dump(exclude={"limit", "cursor"})
+    filters = asked.model_dump(exclude={"limit", "cursor", *FORM})
     return hashlib.sha256(json.dumps([of, filters], sort_keys=True).encode()).hexdigest()[:16]
 
 

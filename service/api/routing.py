@@ -96,6 +96,8 @@ class StrictRoute(APIRoute):
             name, body_model = self.takes.body
             arguments[name] = await _body(call, body_model)
         response: Response = await self.endpoint(**arguments)
+        if len(self.produces) > 1:
+            response.headers["vary"] = "Accept"
         await response(scope, receive, send)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from .digests import digest_of
-from .document import Sources, render, stated_values
+from .document import Sources, cell, render, source_lines, stated_values
 from .entry import Entry
 
 FileT = TypeVar("FileT", bound=Entry)
@@ -54,3 +55,14 @@ class Record(Generic[FileT]):
         """All that is known, every value with its sources, in a fixed order."""
         stated: dict[str, Any] = render(self.file, self.sources, self.confidence)
         return {"id": self.id, "ref": self.ref, "digest": self.digest, **stated}
+
+    @cached_property
+    def works(self) -> tuple[dict[str, str], ...]:
+        """The works that its values rest on, each once."""
+        keys = dict.fromkeys(key for _, value in stated_values(self.file) for key in value.source)
+        return tuple(source_lines(tuple(keys), self.sources))
+
+    def values(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Every stated value by its dotted path in the document, as it stands there."""
+        for path, value in stated_values(self.file):
+            yield path, cell(value, self.sources, self.confidence)

@@ -9,11 +9,14 @@ from pydantic import Field
 from starlette.responses import Response
 
 from ...analysis import evaluate, history
+from ...analysis.sheets import answers as sheets
 from ...schemas.analyses import AnalysisChange, SavedQuestion
+from ...schemas.exports import ExportQuery, without_form
 from ...schemas.kinds import SavedKind
 from ..answers import listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
+from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
 from ..pages import PageQuery
 from ..results import AnalysisDocument, AnalysisList, Bound
 from .evaluate import EXAMPLES
@@ -44,8 +47,8 @@ SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
 ChangeBody = Annotated[AnalysisChange, Body(openapi_examples=CHANGES)]
 
 
-class AnalysisQuery(PageQuery):
-    """Which analyses are asked for, and in what order."""
+class AnalysisQuery(PageQuery, ExportQuery):
+    """Which analyses are asked for, in what order, and in which form."""
 
     kind: SavedKind | None = None
     chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
@@ -69,22 +72,40 @@ async def post_analysis(call: Call, question: SavedBody) -> Response:
     return tagged(kept.text, status=201 if kept.is_new else 200, headers=headers)
 
 
-@routes.get("/v1/analyses", response_model=AnalysisList, responses=NEEDS_DATABASE)
+@routes.get("/v1/analyses", response_model=AnalysisList, response_class=ExportResponse, responses=EXPORTED_LIST)
 async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) -> Response:
     """The analyses that pass every filter, newest first unless `order_by` says otherwise."""
     service = call.service
     if asked.chip is not None:
         service.catalogue.chip(asked.chip, "/query/chip")
-    page = await service.pools.database(lambda: service.analyses.page(**asked.model_dump()))
-    return listing([history.summary(each) for each in page.items], next_cursor=page.next_cursor, limit=asked.limit)
+    page = await service.pools.database(lambda: service.analyses.page(**without_form(asked)))
+    export = Export(
+        "analyses",
+        json=lambda: listing([history.summary(each) for each in page.items], next_cursor=page.next_cursor, limit=asked.limit),
+        sheet=lambda: sheets.analyses(page.items, service.catalogue),
+        next_cursor=page.next_cursor,
+    )
+    return await exported(call, asked, export)
 
 
-@routes.get("/v1/analyses/{id}", response_model=AnalysisDocument, responses={**NEEDS_DATABASE, **TAGGED}, openapi_extra=IF_NONE_MATCH)
-async def get_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
-    """One analysis: question and answer as they were kept, byte for byte."""
+@routes.get(
+    "/v1/analyses/{id}",
+    response_model=AnalysisDocument,
+    response_class=ExportResponse,
+    responses=EXPORTED_RESOURCE,
+    openapi_extra=IF_NONE_MATCH,
+)
+async def get_analysis(call: Call, id: str, asked: Annotated[ExportQuery, Query()]) -> Response:  # noqa: A002 - the path's own name
+    """One analysis: question and answer as they were kept, byte for byte; as a table, a row for each op."""
     service = call.service
     analysis = await service.pools.database(lambda: history.read(id, service.analyses))
-    return resource(call, history.envelope(analysis))
+    export = Export(
+        analysis.id,
+        json=lambda: resource(call, history.envelope(analysis)),
+        sheet=lambda: sheets.analysis(analysis, service.catalogue),
+        is_tagged=True,
+    )
+    return await exported(call, asked, export)
 
 
 @routes.patch("/v1/analyses/{id}", response_model=AnalysisDocument, responses=CHANGED, openapi_extra=IF_MATCH_REQUIRED)

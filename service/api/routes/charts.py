@@ -8,10 +8,14 @@ from fastapi import Body, Query
 from starlette.responses import Response
 
 from ...analysis import charts, compare, history
+from ...analysis.sheets.chart import chart
+from ...catalogue import Catalogue
 from ...schemas.charts import ChartQuery, ChartQuestion
+from ...schemas.exports import ExportQuery
 from ..answers import answer
 from ..call import Call
 from ..comparisons import ChartDocument
+from ..exports import EXPORTED, Export, ExportResponse, exported
 from .router import router
 
 routes = router("rooflines")
@@ -31,19 +35,24 @@ EXAMPLES: Final[dict[str, Any]] = {
         },
     }
 }
-BOUNDED: Final[dict[int | str, dict[str, Any]]] = {413: {}}
-NEEDS_DATABASE: Final[dict[int | str, dict[str, Any]]] = {503: {}}
+BOUNDED: Final[dict[int | str, dict[str, Any]]] = {**EXPORTED, 413: {}}
+ChartBody = Annotated[ChartQuestion, Body(openapi_examples=EXAMPLES)]
 
 
-@routes.get("/v1/charts/roofline", response_model=ChartDocument, responses=BOUNDED)
-async def get_chart(call: Call, asked: Annotated[ChartQuery, Query()]) -> Response:
+class OneRoofQuery(ChartQuery, ExportQuery):
+    """One roof of a chip, and in which form."""
+
+
+@routes.get("/v1/charts/roofline", response_model=ChartDocument, response_class=ExportResponse, responses=BOUNDED)
+async def get_chart(call: Call, asked: Annotated[OneRoofQuery, Query()]) -> Response:
     """The roof of a chip in one number format."""
     catalogue = call.service.catalogue
-    return answer(charts.of_catalogue(asked.chip, asked.dtype, asked.points, catalogue))
+    found = charts.of_catalogue(asked.chip, asked.dtype, asked.points, catalogue)
+    return await exported(call, asked, _export(found, catalogue))
 
 
-@routes.post("/v1/charts/roofline", response_model=ChartDocument, responses=NEEDS_DATABASE)
-async def post_chart(call: Call, question: Annotated[ChartQuestion, Body(openapi_examples=EXAMPLES)]) -> Response:
+@routes.post("/v1/charts/roofline", response_model=ChartDocument, response_class=ExportResponse, responses=EXPORTED)
+async def post_chart(call: Call, question: ChartBody, asked: Annotated[ExportQuery, Query()]) -> Response:
     """The roofs of cases and of saved analyses, one for each chip and number format, with their points."""
     service, stored = call.service, dict[str, str]()
     charts.check_limits(question)
@@ -52,4 +61,9 @@ async def post_chart(call: Call, question: Annotated[ChartQuestion, Body(openapi
     cost = question.points + compare.ROWS_PER_CASE * len(question.cases)
     found = await service.pools.compute(cost, lambda: charts.of_questions(question, service.catalogue, stored))
     service.metrics.rows.inc(compare.ROWS_PER_CASE * len(question.cases))
-    return answer(found)
+    return await exported(call, asked, _export(found, service.catalogue))
+
+
+def _export(found: bytes, catalogue: Catalogue) -> Export:
+    """A chart; as a table, all points of all roofs under each other."""
+    return Export("chart", json=lambda: answer(found), sheet=lambda: chart(found, catalogue))

@@ -7,28 +7,54 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import Response
 
+from ...analysis.sheets import catalogue as sheets
+from ...schemas.exports import ExportQuery
 from ..answers import found, listing, resource, written
 from ..call import Call
-from ..conditions import IF_NONE_MATCH, TAGGED
+from ..conditions import IF_NONE_MATCH
 from ..documents import ClusterDocument, ClusterList, ClusterRevisionList
+from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
 from ..pages import PageQuery, page
 from .router import router
 
 routes = router("catalogue")
 
 
-@routes.get("/v1/clusters", response_model=ClusterList)
-async def list_clusters(call: Call, asked: Annotated[PageQuery, Query()]) -> Response:
+class ClusterQuery(PageQuery, ExportQuery):
+    """Which part of the list is asked for, and in which form."""
+
+
+@routes.get("/v1/clusters", response_model=ClusterList, response_class=ExportResponse, responses=EXPORTED_LIST)
+async def list_clusters(call: Call, asked: Annotated[ClusterQuery, Query()]) -> Response:
     """The newest revision of every system, sorted by id, with the numbers of its axes."""
-    clusters, next_cursor = page("clusters", call.service.catalogue.clusters, lambda cluster: cluster.id, asked)
-    return listing([cluster.summary() for cluster in clusters], next_cursor=next_cursor, limit=asked.limit)
+    catalogue = call.service.catalogue
+    clusters, next_cursor = page("clusters", catalogue.clusters, lambda cluster: cluster.id, asked)
+    export = Export(
+        "clusters",
+        json=lambda: listing([cluster.summary() for cluster in clusters], next_cursor=next_cursor, limit=asked.limit),
+        sheet=lambda: sheets.clusters(clusters, catalogue),
+        next_cursor=next_cursor,
+    )
+    return await exported(call, asked, export)
 
 
-@routes.get("/v1/clusters/{ref}", response_model=ClusterDocument, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
-async def get_cluster(call: Call, ref: str) -> Response:
+@routes.get(
+    "/v1/clusters/{ref}",
+    response_model=ClusterDocument,
+    response_class=ExportResponse,
+    responses=EXPORTED_RESOURCE,
+    openapi_extra=IF_NONE_MATCH,
+)
+async def get_cluster(call: Call, ref: str, asked: Annotated[ExportQuery, Query()]) -> Response:
     """One system by `id`, or one revision of it by `id@revision`: every value with unit, source and confidence."""
     cluster = found(lambda: call.service.catalogue.cluster(ref, "/path/ref"))
-    return resource(call, written(cluster.document()))
+    export = Export(
+        cluster.id,
+        json=lambda: resource(call, written(cluster.document())),
+        sheet=lambda: sheets.entry(cluster, call.service.catalogue),
+        is_tagged=True,
+    )
+    return await exported(call, asked, export)
 
 
 @routes.get("/v1/clusters/{id}/revisions", response_model=ClusterRevisionList)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import Body
+from fastapi import Body, Query
 from starlette.responses import Response
 
 from ...analysis import compare
+from ...analysis.sheets import answers as sheets
 from ...schemas.compare import Comparison
+from ...schemas.exports import ExportQuery
 from ..answers import answer
 from ..call import Call
 from ..comparisons import ComparisonDocument
+from ..exports import EXPORTED, Export, ExportResponse, exported
 from .router import router
 
 routes = router("rooflines")
@@ -33,11 +36,15 @@ EXAMPLES: Final[dict[str, Any]] = {
 }
 
 
-@routes.post("/v1/compare", response_model=ComparisonDocument)
-async def post_compare(call: Call, question: Annotated[Comparison, Body(openapi_examples=EXAMPLES)]) -> Response:
-    """What each case takes, what binds it, and why it differs from the first."""
+ComparisonBody = Annotated[Comparison, Body(openapi_examples=EXAMPLES)]
+
+
+@routes.post("/v1/compare", response_model=ComparisonDocument, response_class=ExportResponse, responses=EXPORTED)
+async def post_compare(call: Call, question: ComparisonBody, asked: Annotated[ExportQuery, Query()]) -> Response:
+    """What each case takes, what binds it, and why it differs from the first; as a table, a row for each case."""
     service = call.service
     cost = compare.rows(question, service.catalogue)
     found = await service.pools.compute(cost, lambda: compare.compare(question, service.catalogue))
     service.metrics.rows.inc(cost)
-    return answer(found)
+    export = Export("comparison", json=lambda: answer(found), sheet=lambda: sheets.comparison(found, service.catalogue))
+    return await exported(call, asked, export)
