@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import python_calamine
-from hypothesis import given
+from hypothesis import given, settings
 
 from service.tables.table import Table
 
@@ -75,6 +75,7 @@ def test_we_read_what_pandas_and_polars_write() -> None:
     assert read("csv", pandas.to_csv(index=False).encode()).column("op") == TABLE.columns[0]
 
 
+@settings(max_examples=40)
 @given(tables(least_rows=1))
 def test_openpyxl_and_calamine_read_the_cells_of_our_workbooks(table: Table) -> None:
     """But for texts that are written escaped, which openpyxl shows as they are written."""

@@ -30,7 +30,7 @@ CODES = {
     ("csv", "only NUL"): "body-too-large",
     ("json", "objects in a list"): "too-many-rows",
     ("json", "half of a pair"): "malformed-json",
-    ("arrow", "a text of 512 MiB"): "body-too-large",
+    ("arrow", "a text of 256 MiB"): "body-too-large",
     ("arrow", "one view for all cells"): "body-too-large",
 }
 """The codes that a reader of the log looks for; the others must be refusals too."""
