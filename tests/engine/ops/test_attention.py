@@ -91,7 +91,7 @@ def test_latent_attention_counts_what_a_walk_over_all_queries_and_keys_counts(
     kv_len, (batch, heads, latent, rope) = q_len + before, sizes
     pairs = sum(len(seen(query, q_len, kv_len, causal=True, window=None)) for query in range(q_len))
     shape = {"batch": batch, "q_len": q_len, "kv_len": kv_len, "heads": heads, "latent_dim": latent, "rope_dim": rope}
-    members = {**shape, "head_dim": 5, "v_head_dim": 7, "dtype": "bf16"}
+    members: dict[str, Any] = {**shape, "head_dim": 5, "v_head_dim": 7, "dtype": "bf16"}
 
     absorbed = ask("mla", EVERYTHING, **members, form="absorbed")
     expanded = ask("mla", EVERYTHING, **members, form="expanded")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,7 @@ def test_a_mixture_needs_more_tokens_by_the_share_of_its_experts() -> None:
 
 
 def test_the_threshold_in_tokens_is_where_the_times_meet() -> None:
-    members = {"experts": 256, "top_k": 8, "k": 7168, "n": 2048, "dtype": "bf16"}
+    members: dict[str, Any] = {"experts": 256, "top_k": 8, "k": 7168, "n": 2048, "dtype": "bf16"}
     at = exact(ask("grouped_matmul", V5E, tokens=1, **members), "tokens")
 
     below, above = (ask("grouped_matmul", V5E, tokens=tokens, **members) for tokens in (math.floor(at), math.ceil(at)))
