@@ -1,0 +1,127 @@
+"""Time of a matrix product from its tiling.
+
+tile       max of arithmetic, feed from the last cache into the core, and the latency of the steps along k
+chip       waves · (tile + fill)
+memory     HBM bytes with re-reads over the bandwidth that is reached, less what the cache holds in a steady loop
+product    chip and memory overlap; then partial sums of a split are added up; long kernels lose clock
+op         + quantisation of the activation where it arrives in a wider format + launch
+Source     the parts as in Williams et al. 2009, NVIDIA's "Matrix Multiplication Background", and Zhang et al. 2024, "LLMCompass"
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Real
+from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
+from .rereads import hbm_bytes, partial_bytes
+from .silicon import Silicon
+from .tiling import ISSUE_ROWS, Grid, Product, Tiling, grid
+
+STEP_BYTES = 128.0
+"""Bytes along k that one step of latency brings for each row."""
+
+
+class GemmParameters(NamedTuple):
+    """What is fitted; columns, so that each row may stand for another chip."""
+
+    launch_s: Real
+    """device time that no work explains: gap, prologue, drain"""
+    math: Real
+    """share of the peak that a tile reaches"""
+    memory: Real
+    """share of the HBM bandwidth that is reached"""
+    step_s: Real
+    """least time of a step of 128 bytes along k"""
+    fill_s: Real
+    """prologue and epilogue of a wave"""
+    feed: Real
+    """bytes per clock from the last cache into a core, sharing between cores counted"""
+    overlap: Real
+    """exponent of the smooth maximum of chip and memory"""
+    throttle: Real
+    """share of the clock that a long kernel loses"""
+    quantized: Real
+    """how much of an incomplete last wave is lost"""
+    hot: Real
+    """largest share of traffic that the last cache serves in a steady loop"""
+    copies: Real
+    """sets of operands that the steady loop goes through"""
+    split_s: Real
+    """cost of each doubling of the split along k"""
+    quantize_s: Real
+    """fixed time of the pass that quantises the activation"""
+    eager_s: Real
+    """what a launch by the host adds"""
+
+
+class Work(NamedTuple):
+    """Times of the parts of one candidate [s], each with its share of the ideal."""
+
+    at: Grid
+    waves: Real
+    math: Real
+    """of one tile"""
+    chip: Real
+    memory: Real
+    split: Real
+
+
+def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Work:
+    """What chip and memory do for a tiling."""
+    at = grid(product, tiling)
+    rounds = waves(at.tiles, silicon.cores, p.quantized)
+    math = tile_math(product, tiling, at, silicon) / p.math
+    fed = tile_feed(product, tiling, at, silicon) / p.feed
+    steps = at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s)
+    chip = rounds * (np.maximum(np.maximum(math, fed), steps) + p.fill_s)
+    memory = served_bytes(product, tiling, at, silicon, p, state) / (p.memory * silicon.hbm_bandwidth)
+    return Work(at, rounds, math, chip, memory, split_time(product, tiling, silicon, p))
+
+
+def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
+    """Least time of the arithmetic of one tile on one core [s]; matrix instructions compute 16 rows at least."""
+    return 2.0 * np.maximum(tiling.tm, ISSUE_ROWS) * tiling.tn * at.depth * (silicon.cores / product.peak)
+
+
+def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
+    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
+    panels = (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth
+    return np.where(silicon.cache_bytes > 0.0, panels / silicon.clock, 0.0)
+
+
+def served_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon, p: GemmParameters, state: State) -> Real:
+    """HBM bytes with re-reads, less those that the last cache serves."""
+    return hbm_bytes(product, tiling, at, silicon) * (1.0 - hot_share(product, silicon, p, state))
+
+
+def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:
+    """Share of the operands that a steady loop finds in the last cache."""
+    kept = p.hot if state.cache == RESIDENT else np.zeros_like(p.hot)
+    return cached_share(product.bytes, silicon.cache_bytes, copies=p.copies, share=kept)
+
+
+def split_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters) -> Real:
+    """Partial sums written and read through the last cache, and a synchronisation for each doubling of the split [s]."""
+    through = partial_bytes(product, tiling) / (p.feed * silicon.clock * silicon.cores)
+    return through + p.split_s * np.log2(tiling.split)
+
+
+def product_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Real:
+    """Time of the product alone [s]."""
+    parts = work(product, tiling, silicon, p, state)
+    t = overlapped(parts.chip, parts.memory, p.overlap) + parts.split
+    return throttled(t, np.minimum(parts.waves * parts.math / t, 1.0), p.throttle)
+
+
+def quantize_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
+    """A pass over the activation before the product: read wide, written narrow; none where it arrives as it is [s]."""
+    moved = product.batch * product.m * product.k * (product.cast_bytes + product.a_bytes)
+    return np.where(product.cast_bytes > 0.0, p.quantize_s + moved / (p.memory * silicon.hbm_bandwidth), 0.0)
+
+
+def launch_time(p: GemmParameters, state: State) -> Real:
+    """Time before and after the work [s]."""
+    return p.launch_s + p.eager_s if state.launch == EAGER else p.launch_s

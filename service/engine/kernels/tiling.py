@@ -1,0 +1,138 @@
+"""A matrix product cut into tiles: one core computes one tile of the output at a time, k in steps through the store beside it.
+
+tiles      batch · ⌈m/tm⌉ · ⌈n/tn⌉ · split, where `split` cores share one tile along k and add up their partial sums
+padding    a tile is computed whole, also where the matrix ends inside it
+footprint  two stages of the operands' steps, and the fp32 sums unless registers or tensor memory hold them
+Source     NVIDIA, "Matrix Multiplication Background User's Guide", tile and wave quantization; Osama et al. 2023, "Stream-K"
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import Real
+from .silicon import Silicon
+
+STEP = 64.0
+"""Elements of k that one step of the main loop takes."""
+STAGES = 2.0
+"""Steps that are in the store at once: one is computed with, one arrives."""
+SUM_BYTES = 4.0
+"""An fp32 partial sum [B]."""
+ISSUE_ROWS = 16.0
+"""Rows that a matrix instruction computes at least."""
+SUBLANES = 8.0
+"""Rows of a vector register of a chip with a systolic array, to which a tile is cut."""
+
+SHAPES: Real = np.array(
+    [
+        (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128),
+        (64, 64), (128, 32), (32, 128), (64, 32), (32, 64), (128, 16), (16, 128),
+    ],
+    dtype=np.float64,
+)  # fmt: skip
+"""Rows and columns of the tiles that libraries ship for cores with tensor instructions."""
+LARGEST = SHAPES.max() * SHAPES[0].min()
+
+
+class Product(NamedTuple):
+    """`batch` independent products a[m, k] · b[k, n] with the bytes of an element of each operand and the peak they run at."""
+
+    m: Real
+    n: Real
+    k: Real
+    batch: Real
+    a_bytes: Real
+    b_bytes: Real
+    out_bytes: Real
+    peak: Real
+    """[FLOP/s]"""
+    cast_bytes: Real
+    """of an element of a before it is quantised on the way; 0 where it arrives as it is"""
+
+    @property
+    def sizes(self) -> tuple[Real, Real, Real]:
+        """Bytes of a, b and out of one pair of matrices."""
+        return self.m * self.k * self.a_bytes, self.n * self.k * self.b_bytes, self.m * self.n * self.out_bytes
+
+    @property
+    def flops(self) -> Real:
+        return 2.0 * self.batch * self.m * self.n * self.k
+
+    @property
+    def bytes(self) -> Real:
+        """Each operand once."""
+        a, b, out = self.sizes
+        return self.batch * (a + b + out)
+
+
+class Tiling(NamedTuple):
+    """Tiles of tm x tn, each shared by `split` cores along k; [candidates, rows]."""
+
+    tm: Real
+    tn: Real
+    split: Real
+
+
+class Grid(NamedTuple):
+    """What follows from a tiling of a product."""
+
+    rows: Real
+    """tiles along m"""
+    cols: Real
+    """tiles along n"""
+    tiles: Real
+    """in all, splits and batch counted"""
+    depth: Real
+    """elements of k that one core walks for a tile, whole steps"""
+
+    @property
+    def per_matrix(self) -> Real:
+        return self.rows * self.cols
+
+
+def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
+    """tm and tn of the candidates [shapes, rows]: those of libraries, larger by a power of two where the store is larger.
+
+    On a systolic array, which takes rows as a stream, a tile ends with the rows of the matrix.
+    """
+    scale = _scale(silicon)
+    tm, tn = SHAPES[:, :1] * scale, SHAPES[:, 1:] * scale
+    streams = silicon.array > 1.0
+    return np.where(streams, np.minimum(tm, SUBLANES * np.ceil(product.m / SUBLANES)), tm), tn
+
+
+def _scale(silicon: Silicon) -> Real:
+    """Power of two by which the largest tile may grow in a store that holds its sums too."""
+    room = np.where(silicon.accumulator_bytes > 0.0, silicon.accumulator_bytes, silicon.tile_bytes / 2.0)
+    room = np.where(np.isfinite(room), room, 0.0)
+    _, exponent = np.frexp(np.sqrt(np.maximum(room / (LARGEST * SUM_BYTES), 1.0)))
+    return np.where(silicon.array > 1.0, np.ldexp(1.0, exponent - 1), 1.0)
+
+
+def grid(product: Product, tiling: Tiling) -> Grid:
+    """Tiles of a product and the depth that each walks."""
+    rows, cols = np.ceil(product.m / tiling.tm), np.ceil(product.n / tiling.tn)
+    depth = STEP * np.ceil(product.k / (tiling.split * STEP))
+    return Grid(rows, cols, rows * cols * tiling.split * product.batch, depth)
+
+
+def footprint(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
+    """Bytes of the store beside a core that a tile takes."""
+    operands = STAGES * STEP * (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes)
+    sums = np.where(silicon.accumulator_bytes > 0.0, 0.0, SUM_BYTES)
+    return operands + sums * tiling.tm * tiling.tn
+
+
+def fits(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
+    """Whether a tile has room, operands and sums."""
+    own = np.where(silicon.accumulator_bytes > 0.0, silicon.accumulator_bytes, np.inf)
+    return (footprint(product, tiling, silicon) <= silicon.tile_bytes) & (SUM_BYTES * tiling.tm * tiling.tn <= own)
+
+
+def padding_efficiency(product: Product, tiling: Tiling) -> Real:
+    """Useful operations of those that whole tiles compute."""
+    at = grid(product, tiling)
+    return product.m * product.n * product.k / (at.rows * tiling.tm * at.cols * tiling.tn * at.depth * tiling.split)
