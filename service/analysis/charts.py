@@ -22,7 +22,9 @@ from ..schemas.charts import ChartQuestion
 from ..schemas.compare import CaseModel
 from . import canonical, single
 from .compare import MAX_CASES
+from .layouts import lay
 from .measured import with_measured
+from .single import Setting
 from .targets import of_chip, resolve
 from .terms import read
 
@@ -149,7 +151,8 @@ def _case(at: int, case: CaseModel, catalogue: Catalogue) -> Drawn:
     pointer = f"/cases/{at}"
     target = resolve(case.target, catalogue, f"{pointer}/target")
     asked = read(case.op, f"{pointer}/op")
-    found = single.written(asked, single.reported(asked, target, case.options), target, case.options, [])
+    setting = Setting(target, case.options, lay(asked, case.sharding, target, case.options, pointer))
+    found = single.written(asked, single.reported(asked, setting), setting, [])
     result = found.result if case.measured_s is None else with_measured(found.result, case.measured_s, target, f"{pointer}/measured_s")
     return _drawn({"case": at}, found.op["kind"], target.document, result)
 

@@ -11,12 +11,14 @@ from typing import Any
 from ..catalogue import Catalogue, Chip
 from ..engine import ENGINE_VERSION, factors
 from ..engine.report import Report
-from ..errors import Fault, InvalidInput, OverLimit
+from ..errors import Fault, InvalidInput, OverLimit, refuse
 from ..schemas.compare import CaseModel, Comparison
 from . import canonical, single
 from .evaluate import DOCUMENT_VERSION, left_out, members_of
+from .layouts import lay
 from .magnitude import check
 from .measured import with_measured
+from .single import Setting
 from .targets import Target, of_chip, resolve
 from .terms import Asked, read
 
@@ -26,8 +28,8 @@ MAX_CASES = 100
 ROWS_PER_CASE = 60
 """What a case costs, in rows of columns."""
 
-UNCHANGED = ("mesh_and_sharding", "tile", "engine")
-"""Causes that one chip, the roofline alone and one engine leave at 1."""
+UNCHANGED = ("tile", "engine")
+"""Causes that the roofline alone and one engine leave at 1."""
 
 NOTICEABLE = 0.05
 """A factor this far from 1 changes something; a product this close to 1 cancels."""
@@ -38,7 +40,7 @@ class Case:
     """A case evaluated."""
 
     asked: Asked
-    target: Target
+    setting: Setting
     report: Report
     found: single.Found
     model: CaseModel
@@ -46,15 +48,16 @@ class Case:
 
     @property
     def side(self) -> factors.Side:
-        demand = self.asked.term.demand()
-        placed = self.report.placement
-        return factors.Side(demand, self.asked.term.storages(demand), placed.peak, self.report.bandwidth)
+        term, placed = self.asked.term, self.report.placement
+        return factors.Side(term, term.storages(term.demand()), placed.peak, self.report.bandwidth, self.setting.fabric)
 
     @property
     def result(self) -> dict[str, Any]:
         seconds = self.model.measured_s
         return (
-            self.found.result if seconds is None else with_measured(self.found.result, seconds, self.target, f"{self.pointer}/measured_s")
+            self.found.result
+            if seconds is None
+            else with_measured(self.found.result, seconds, self.setting.target, f"{self.pointer}/measured_s")
         )
 
     @property
@@ -106,13 +109,14 @@ def _given(models: Sequence[CaseModel], catalogue: Catalogue) -> list[Case]:
 def _everywhere(model: CaseModel, catalogue: Catalogue, excluded: list[dict[str, Any]]) -> list[Case]:
     """The case on its own target, then on every other chip that can run it; the others join `excluded` with their faults."""
     own = None if model.target is None else resolve(model.target, catalogue, "/cases/0/target")
+    mesh = None if model.target is None else model.target.mesh
     cases = [] if own is None else [_case(model, own, "/cases/0")]
     refusals: dict[tuple[Fault, ...], InvalidInput] = {}
     for chip in catalogue.chips:
         if own is not None and own.chip is not None and own.chip.id == chip.id:
             continue
         try:
-            cases.append(_case(model, of_chip(chip), "/cases/0"))
+            cases.append(_case(model, of_chip(chip).meshed(mesh, chip, catalogue, "/cases/0/target"), "/cases/0"))
         except InvalidInput as error:
             refusals.setdefault(error.faults, error)
             excluded.append(_exclusion(chip, error))
@@ -132,9 +136,12 @@ def _exclusion(chip: Chip, error: InvalidInput) -> dict[str, Any]:
 
 def _case(model: CaseModel, target: Target, pointer: str) -> Case:
     asked = read(model.op, f"{pointer}/op")
-    report = single.reported(asked, target, model.options)
+    setting = Setting(target, model.options, lay(asked, model.sharding, target, model.options, pointer))
+    report = single.reported(asked, setting)
+    if not report.lower.item():
+        raise refuse(f"{pointer}/op", "out-of-range", "An exchange with nobody takes no time, and nothing can be held against it.")
     assumed = [*target.assumed, *left_out(model.options, f"{pointer}/options")]
-    return Case(asked, target, report, single.written(asked, report, target, model.options, assumed), model, pointer)
+    return Case(asked, setting, report, single.written(asked, report, setting, assumed), model, pointer)
 
 
 def _written(case: Case, first: Case) -> dict[str, Any]:
@@ -146,7 +153,7 @@ def _written(case: Case, first: Case) -> dict[str, Any]:
     comparable = variable == base_variable and exact is not None and base is not None
     ratios = {
         "time": here["time"]["lower_s"] / there["time"]["lower_s"],
-        "bytes": here["bytes"]["total"] / there["bytes"]["total"],
+        "bytes": _ratio(here["bytes"]["total"], there["bytes"]["total"]),
         "intensity": _ratio(here["intensity_flops_per_byte"], there["intensity_flops_per_byte"]),
         "threshold": _ratio(exact, base) if comparable else None,
     }
@@ -157,10 +164,11 @@ def _written(case: Case, first: Case) -> dict[str, Any]:
     check(case.pointer, "A ratio to the first case", *ratios.values(), *(value for each in causes for value in list(each.values())[1:]))
     return {
         "op": case.found.op,
-        "target": case.target.document,
+        "target": case.setting.target.document,
         "options": members_of(case.model.options),
+        **({} if case.model.sharding is None else {"sharding": case.model.sharding.document()}),
         "result": case.result,
-        "target_digest": case.target.digest,
+        "target_digest": case.setting.target.digest,
         "ratios": ratios,
         "bound_changed": here["bound"] != there["bound"],
         "factors": causes,
@@ -195,6 +203,8 @@ def _threshold_factors(case: Case, first: Case) -> Mapping[str, float]:
     if value is None or base is None or peak is None or base_peak is None:
         return {}
     faster = (peak / base_peak).item()
+    assert first.report.bandwidth is not None
+    assert case.report.bandwidth is not None
     slower_memory = (first.report.bandwidth / case.report.bandwidth).item()
     return {
         "dtype_bytes": value / base / faster / slower_memory,

@@ -8,14 +8,17 @@ from typing import Any
 
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
+from ..engine.fabric import Fabric
 from ..errors import OverLimit
 from ..schemas.evaluate import OptionsModel, Question
 from . import canonical, listing, single
+from .layouts import lay
 from .measured import with_measured
+from .single import Setting
 from .targets import Target, resolve
 from .terms import lists_of, read
 
-DOCUMENT_VERSION = 1
+DOCUMENT_VERSION = 2
 """Rises when a layer is added to the answer."""
 
 MAX_OPS = 1_000
@@ -30,7 +33,7 @@ class Answer:
     """An answer as a document, and what identifies it."""
 
     asked: Mapping[str, Any]
-    """the op, or the ops, as understood, and what was measured"""
+    """the op with its sharding, or the ops, as understood, and what was measured"""
     target: Target
     options: Mapping[str, Any]
     result: Mapping[str, Any]
@@ -78,10 +81,13 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
     assumed = [*target.assumed, *left_out(question.options)]
     if question.op is not None:
         asked = read(question.op, "/op")
-        found = single.written(asked, single.reported(asked, target, question.options), target, question.options, assumed)
-        members: dict[str, Any] = {"op": found.op}
+        setting = Setting(target, question.options, lay(asked, question.sharding, target, question.options))
+        found = single.written(asked, single.reported(asked, setting), setting, assumed)
+        sharding = {} if question.sharding is None else {"sharding": question.sharding.document()}
+        members: dict[str, Any] = {"op": found.op, **sharding}
     else:
-        found = listing.evaluate(question.ops or [], target, question.options, assumed)
+        fabric = Fabric(target.wired.mesh, question.options.collectives)
+        found = listing.evaluate(question.ops or [], Setting(target, question.options, fabric), assumed)
         members = found.op
     result = found.result
     if question.measured_s is not None:
@@ -92,7 +98,7 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
 def members_of(options: OptionsModel) -> dict[str, Any]:
     """The options as understood."""
-    return {"overlap": options.overlap, "explain": options.explain}
+    return {"overlap": options.overlap, "explain": options.explain, "collectives": options.collectives, "plan": options.plan}
 
 
 def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[str, Any]]:

@@ -6,7 +6,7 @@
     where      time on each path, and which is longest
     overlap    the bounds of the time, between which the truth lies
 
-Of a question with columns the first row is shown.
+Counts are those of one chip. Of a question with columns the first row is shown.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..engine.collective import SOURCE as COLLECTIVES
 from ..engine.dtypes import DTYPES
+from ..engine.fabric import Exchange
 from ..engine.formats import Storage
 from ..engine.report import Report
+from ..engine.term import Term
 from .cells import OneRow
 from .targets import Target
-from .terms import Asked
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline; How to Scale Your Model, All About Rooflines"
 MICROSCALING = "OCP Microscaling Formats 1.0; one scale per group, ragged groups rounded up"
@@ -28,12 +30,12 @@ MICROSCALING = "OCP Microscaling Formats 1.0; one scale per group, ragged groups
 Step = list[dict[str, Any]]
 
 
-def explain(asked: Asked, report: Report, target: Target, overlap: float) -> dict[str, Step]:
-    """The five steps of one answer, a report of one row."""
+def explain(term: Term, report: Report, target: Target, overlap: float) -> dict[str, Step]:
+    """The five steps of one answer, a report of one row; `term` is what one chip computes."""
     one = OneRow()
     return {
-        "flops": _flops(asked, report, one),
-        "bytes": _bytes(asked, report, one),
+        "flops": _flops(term, report, one),
+        "bytes": _bytes(term, report, one),
         "intensity": _intensity(report, target, one),
         "where": _where(report, target, one),
         "overlap": _overlap(report, overlap, one),
@@ -44,24 +46,26 @@ def _entry(formula: str, numbers: str, value: Any, unit: str, source: str) -> di
     return {"formula": formula, "numbers": numbers, "value": value, "unit": unit, "source": source}
 
 
-def _flops(asked: Asked, report: Report, one: OneRow) -> Step:
-    formulas = asked.term.formulas()
-    return [_entry(f"flops = {formulas.flops}", _put_in(formulas.flops, asked, one), one.whole(report.flops), "FLOP", formulas.source)]
+def _flops(term: Term, report: Report, one: OneRow) -> Step:
+    formulas = term.formulas()
+    return [_entry(f"flops = {formulas.flops}", _put_in(formulas.flops, term, one), one.whole(report.flops), "FLOP", formulas.source)]
 
 
-def _bytes(asked: Asked, report: Report, one: OneRow) -> Step:
-    formulas = asked.term.formulas()
-    storages = asked.term.storages(asked.term.demand())
+def _bytes(term: Term, report: Report, one: OneRow) -> Step:
+    formulas = term.formulas()
+    storages = term.storages(term.demand())
     steps = [
         _entry(
             f"bytes of {name} = {_stored(elements, storages[name])}",
-            _stored(_put_in(elements, asked, one), storages[name]),
+            _stored(_put_in(elements, term, one), storages[name]),
             one.whole(report.bytes[name]),
             "B",
             MICROSCALING if storages[name].has_scales else formulas.source,
         )
         for name, elements in formulas.elements.items()
     ]
+    if not report.bytes:
+        return [_entry("bytes = 0", "0", 0, "B", "a collective is judged by its wires; its HBM traffic is not counted")]
     names = " + ".join(report.bytes)
     parts = " + ".join(str(one.whole(each)) for each in report.bytes.values())
     return [*steps, _entry(f"bytes = {names}", parts, one.whole(report.bytes_total), "B", "every block moved once (ideal traffic)")]
@@ -81,10 +85,12 @@ def _stored(elements: str, stored: Storage) -> str:
 
 
 def _intensity(report: Report, target: Target, one: OneRow) -> Step:
-    flops, moved = one.whole(report.flops), one.whole(report.bytes_total)
-    steps = [_entry("I = flops / bytes", f"{flops} / {moved}", one.number(report.intensity), "FLOP/B", ROOFLINE)]
-    if report.critical is not None and report.placement.peak is not None:
-        ratio = f"{one.number(report.placement.peak)!r} / {one.number(report.bandwidth)!r}"
+    flops, moved, peak = one.whole(report.flops), one.whole(report.bytes_total), report.placement.peak
+    steps = []
+    if report.intensity is not None:
+        steps.append(_entry("I = flops / bytes", f"{flops} / {moved}", one.number(report.intensity), "FLOP/B", ROOFLINE))
+    if report.critical is not None and peak is not None and report.bandwidth is not None:
+        ratio = f"{one.number(peak)!r} / {one.number(report.bandwidth)!r}"
         steps.append(_entry("I_crit = peak / bandwidth", ratio, one.number(report.critical), "FLOP/B", target.source))
     return steps
 
@@ -102,17 +108,49 @@ def _where(report: Report, target: Target, one: OneRow) -> Step:
                 target.source_of_peak(placed),
             )
         )
-    moved = f"{one.whole(report.bytes_total)} / {one.number(report.bandwidth)!r}"
-    steps.append(_entry("t_hbm = bytes / HBM bandwidth", moved, one.number(report.times.hbm), "s", target.source_of_bandwidth))
+    if report.bytes and report.bandwidth is not None:
+        moved = f"{one.whole(report.bytes_total)} / {one.number(report.bandwidth)!r}"
+        steps.append(_entry("t_hbm = bytes / HBM bandwidth", moved, one.number(report.times.hbm), "s", target.source_of_bandwidth))
+    return [*steps, *_network(report, one)]
+
+
+def _network(report: Report, one: OneRow) -> Step:
+    """Each collective of the row, and their sum."""
+    present = [each for each in report.network.exchanges if each.rows is None or each.rows.item()]
+    steps = [
+        _entry(
+            f"t of {_called(each)} = max(V · seconds per byte, time of {cost.steps:g} steps)",
+            f"max({one.whole(cost.volume)} · {one.number(cost.bandwidth_s / cost.volume)!r}, {one.number(cost.latency_s)!r})",
+            one.number(cost.time),
+            "s",
+            COLLECTIVES,
+        )
+        for each in present
+        for cost in (each.cost,)
+    ]
+    if present:
+        parts = " + ".join(repr(one.number(each.cost.time)) for each in present)
+        steps.append(
+            _entry("t_network = sum over the collectives", parts, one.number(report.network.time), "s", "they run one after another")
+        )
     return steps
 
 
+def _called(each: Exchange) -> str:
+    """A collective in words: what is exchanged over which axes."""
+    operand = "" if each.step is None else f" of {each.step.operand}"
+    return f"{each.cost.kind}{operand} over {', '.join(each.cost.axes)}"
+
+
 def _overlap(report: Report, overlap: float, one: OneRow) -> Step:
-    math, hbm = one.number(report.times.math), one.number(report.times.hbm)
+    paths = {"t_math": report.times.math, "t_hbm": report.times.hbm}
+    if report.network.exchanges:
+        paths["t_network"] = report.network.time
+    seconds = [repr(one.number(each)) for each in paths.values()]
     least, most = one.number(report.lower), one.number(report.upper)
     return [
-        _entry("lower = max(t_math, t_hbm)", f"max({math!r}, {hbm!r})", least, "s", ROOFLINE),
-        _entry("upper = t_math + t_hbm", f"{math!r} + {hbm!r}", most, "s", ROOFLINE),
+        _entry(f"lower = max({', '.join(paths)})", f"max({', '.join(seconds)})", least, "s", ROOFLINE),
+        _entry(f"upper = {' + '.join(paths)}", " + ".join(seconds), most, "s", ROOFLINE),
         _entry(
             "overlapped = lower + (1 − overlap)·(upper − lower)",
             f"{least!r} + (1 − {overlap!r})·({most!r} − {least!r})",
@@ -123,7 +161,7 @@ def _overlap(report: Report, overlap: float, one: OneRow) -> Step:
     ]
 
 
-def _put_in(formula: str, asked: Asked, one: OneRow) -> str:
+def _put_in(formula: str, term: Term, one: OneRow) -> str:
     """`formula` with the numbers of the first row for its symbols."""
-    values: Mapping[str, Any] = {name: one.whole(column[:1]) for name, column in asked.term.columns().items()}
+    values: Mapping[str, Any] = {name: one.whole(column[:1]) for name, column in term.columns().items()}
     return re.sub(r"[A-Za-z_]+", lambda match: str(values.get(match[0], match[0])), formula)

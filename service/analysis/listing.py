@@ -8,26 +8,24 @@ from typing import Any
 from ..engine import batch
 from ..engine.report import Report
 from ..errors import Fault, InvalidInput
-from ..schemas.evaluate import OptionsModel
 from ..schemas.terms import OpModel
 from .cells import EXACT
 from .magnitude import check
-from .single import TOO_LARGE, Found, written
-from .targets import Target
+from .single import TOO_LARGE, Found, Setting, written
 from .terms import Asked, placed, read
 
 TIMES = ("lower_s", "upper_s", "overlapped_s")
 ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
 
 
-def evaluate(models: Sequence[OpModel], target: Target, options: OptionsModel, assumed: Sequence[Any]) -> Found:
+def evaluate(models: Sequence[OpModel], setting: Setting, assumed: Sequence[Any]) -> Found:
     """All ops of a list, with their totals.
 
     Ops of one kind with the same choices are the rows of one engine call. Raises `InvalidInput` with the faults of all ops.
     """
     asked = _read(models)
-    reports = _reports(asked, target, options)
-    found = [written(each, reports[at], target, options, []) for at, each in enumerate(asked)]
+    reports = _reports(asked, setting)
+    found = [written(each, reports[at], setting, []) for at, each in enumerate(asked)]
     counts = [getattr(each.model, "count") for each in asked]  # noqa: B009
     results = [{**each.result, "count": count} for each, count in zip(found, counts, strict=True)]
     ops = [{**each.op, "count": count} for each, count in zip(found, counts, strict=True)]
@@ -47,7 +45,7 @@ def _read(models: Sequence[OpModel]) -> list[Asked]:
     return asked
 
 
-def _reports(asked: Sequence[Asked], target: Target, options: OptionsModel) -> dict[int, Report]:
+def _reports(asked: Sequence[Asked], setting: Setting) -> dict[int, Report]:
     """The report of each op by its place in the list."""
     groups: dict[Hashable, list[int]] = {}
     for at, each in enumerate(asked):
@@ -56,7 +54,7 @@ def _reports(asked: Sequence[Asked], target: Target, options: OptionsModel) -> d
     faults: dict[int, Sequence[Fault]] = {}
     for places in groups.values():
         try:
-            report = _together([asked[at] for at in places], target, options)
+            report = _together([asked[at] for at in places], setting)
         except InvalidInput as error:
             faults |= {at: placed(error, asked[at].pointer, asked[at].model).faults for at in places}
             continue
@@ -69,10 +67,10 @@ def _reports(asked: Sequence[Asked], target: Target, options: OptionsModel) -> d
     return reports
 
 
-def _together(asked: Sequence[Asked], target: Target, options: OptionsModel) -> Report:
+def _together(asked: Sequence[Asked], setting: Setting) -> Report:
     """One report with a row per op."""
-    term = batch.stacked([each.term for each in asked])
-    return batch.evaluate(term, target.machine, is_class_asked=asked[0].is_class_asked, overlap=options.overlap)
+    term, overlap = batch.stacked([each.term for each in asked]), setting.options.overlap
+    return batch.evaluate(term, setting.target.machine, setting.fabric, is_class_asked=asked[0].is_class_asked, overlap=overlap)
 
 
 def _totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Roof:
     moved_bytes: float
     compute_s: float
     hbm_s: float
+    network_s: float
     lower_s: float
     upper_s: float
 
@@ -48,6 +49,7 @@ def roof_of(result: Mapping[str, Any]) -> Roof:
         moved_bytes=result["bytes"]["total"],
         compute_s=layers["compute"]["time_s"] or 0.0,
         hbm_s=layers["hbm"]["time_s"],
+        network_s=layers["network"]["time_s"],
         lower_s=times["lower_s"],
         upper_s=times["upper_s"],
     )
@@ -84,9 +86,9 @@ def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
 
 def _causes(seconds: float, roof: Roof, l2_bytes: float | None) -> list[dict[str, Any]]:
     """The causes, each with whether the numbers allow it."""
-    slipped = seconds >= max(roof.compute_s * HALF, roof.hbm_s)
+    slipped = seconds >= max(roof.compute_s * HALF, roof.hbm_s, roof.network_s)
     consistent = {
-        "cache-resident-operands": seconds >= roof.compute_s and (l2_bytes is None or roof.moved_bytes <= l2_bytes),
+        "cache-resident-operands": seconds >= max(roof.compute_s, roof.network_s) and (l2_bytes is None or roof.moved_bytes <= l2_bytes),
         "sparse-peak": slipped,
         "macs-for-flops": slipped,
         "wrong-unit": True,

@@ -12,7 +12,7 @@ from .terms import Asked
 NEEDS_SEQUENCE_SHARDING = "needs-sequence-sharding"
 """The one note that clients look for by name."""
 
-LAYERS = "layers.tile and layers.network are null, and so are the estimates of time: this version answers with compute and memory alone."
+LAYERS = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
 
 
 def notes(asked: Asked, report: Report) -> list[str]:
@@ -32,6 +32,8 @@ def _sequences(asked: Asked) -> list[str]:
 
 def _unit(asked: Asked, report: Report) -> list[str]:
     placed = report.placement
+    if not report.bytes:
+        return _exchange(report)
     if placed.peak is None and not any_of(report.flops > 0):
         return ["The op does no arithmetic, so there is no peak and no critical intensity: it takes the time of its bytes."]
     if placed.peak is None:
@@ -39,6 +41,13 @@ def _unit(asked: Asked, report: Report) -> list[str]:
     if placed.dtype != asked.term.arithmetic:
         return [f"The vector unit has no {asked.term.arithmetic} peak of its own; the op runs there in {placed.dtype}."]
     return []
+
+
+def _exchange(report: Report) -> list[str]:
+    found = ["The op only exchanges: it has no unit, no peak, and its HBM traffic is not counted."]
+    if not any_of(report.lower > 0):
+        found.append("There is one chip along these axes and nobody to exchange with; rates and verdicts are null.")
+    return found
 
 
 def _thresholds(asked: Asked, report: Report) -> list[str]:

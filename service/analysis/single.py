@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine import batch
+from ..engine.fabric import Fabric
+from ..engine.instead import alternatives
 from ..engine.report import Report
+from ..engine.roofline import BOUNDS
 from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import OptionsModel
-from .cells import AllRows, OneRow
+from .cells import AllRows, Cells, OneRow
 from .explain import explain
-from .result import result
+from .result import layers, result, times
 from .targets import Target
 from .terms import Asked, placed
 
@@ -28,10 +31,20 @@ class Found:
     result: dict[str, Any]
 
 
-def reported(asked: Asked, target: Target, options: OptionsModel) -> Report:
+@dataclass(frozen=True)
+class Setting:
+    """What an op is asked about with: the hardware, the options, and how it lies on the mesh."""
+
+    target: Target
+    options: OptionsModel
+    fabric: Fabric
+
+
+def reported(asked: Asked, setting: Setting) -> Report:
     """The report of one op, or of all rows of its lists. Raises `InvalidInput` with pointers into the question."""
+    overlap = setting.options.overlap
     try:
-        report = batch.evaluate(asked.term, target.machine, is_class_asked=asked.is_class_asked, overlap=options.overlap)
+        report = batch.evaluate(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked, overlap=overlap)
         row = batch.too_large(report)
         if row is not None:
             raise refuse(asked.term.pointer_to_row(row), "too-large", TOO_LARGE)
@@ -40,14 +53,24 @@ def reported(asked: Asked, target: Target, options: OptionsModel) -> Report:
     return report
 
 
-def written(asked: Asked, report: Report, target: Target, options: OptionsModel, assumed: Assumed) -> Found:
+def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) -> Found:
     """A report as a document; one row as numbers, the rows of lists as lists; `assumed` is what was left out beside the op."""
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
-    found = result(asked, report, cells)
-    notes = found.pop("notes")
+    others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
+    found = result(asked, report, others, cells)
+    notes = [*found.pop("notes"), *setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])]
+    if setting.fabric.sharding is not None:
+        found["single_chip"] = _single_chip(asked, setting, cells)
     found["assumed"] = [*asked.assumed(op), *assumed]
     found["notes"] = notes
-    if options.explain:
-        found["explain"] = explain(asked, batch.row_of(report, 0, report.rows), target, options.overlap)
+    if setting.options.explain:
+        one = batch.row_of(report, 0, report.rows)
+        found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap)
     return Found(op, found)
+
+
+def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]:
+    """The op whole on one chip, beside what it is together."""
+    report = batch.evaluate(asked.term, setting.target.machine, is_class_asked=asked.is_class_asked, overlap=setting.options.overlap)
+    return {"layers": layers(report, (), cells), "time": times(report, cells), "bound": cells.name(report.longest, BOUNDS)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,8 +11,11 @@ from ..catalogue import Catalogue, Chip
 from ..catalogue.quantity import Quantity
 from ..engine.arrays import column
 from ..engine.machine import Machine, Placement
+from ..schemas.mesh import MeshModel
 from ..schemas.target import ChipModel, TargetModel
+from . import meshes
 from .canonical import digest
+from .meshes import Wired
 
 Numbers = Mapping[str, Any]
 IN_PLACE = "given in the request"
@@ -30,6 +33,8 @@ class Target:
     chip: Chip | None
     """the catalogue entry, where the chip is one"""
     assumed: tuple[Mapping[str, Any], ...] = field(default=())
+    wired: Wired = Wired()
+    """the mesh that the chips form, and what must be said of it"""
 
     @property
     def l2_bytes(self) -> float | None:
@@ -54,6 +59,19 @@ class Target:
         """The works behind the HBM bandwidth."""
         return IN_PLACE if self.chip is None else self._cited(self.chip.file.hbm.bandwidth)
 
+    def meshed(self, asked: MeshModel | None, chip: Chip | None, catalogue: Catalogue, pointer: str = "/target") -> Target:
+        """The target with the mesh that is asked for, if any; `chip` is the one whose links it may take."""
+        if asked is None:
+            return self
+        wired = meshes.resolve(asked, chip, catalogue, f"{pointer}/mesh")
+        return replace(
+            self,
+            document={**self.document, "mesh": wired.document},
+            digest=digest({"chip": self.digest, "mesh": _plain(wired.document)}),
+            assumed=(*self.assumed, *wired.assumed),
+            wired=wired,
+        )
+
     def _cited(self, value: Quantity) -> str:
         assert self.chip is not None
         titles = "; ".join(f"{self.chip.sources[key].title} ({self.chip.sources[key].publisher})" for key in value.source)
@@ -61,11 +79,15 @@ class Target:
 
 
 def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") -> Target:
-    """The target as understood; `pointer` is where it stands. Raises `InvalidInput`: unknown-chip, unknown-revision."""
+    """The target as understood; `pointer` is where it stands.
+
+    Raises `InvalidInput`: unknown-chip, unknown-revision, and as `meshes.resolve` does.
+    """
     if isinstance(asked.chip, str):
         chip = catalogue.chip(asked.chip, f"{pointer}/chip")
-        return of_chip(chip, None if asked.chip == chip.ref else f"{pointer}/chip")
-    return _in_place(asked.chip, catalogue, pointer)
+        return of_chip(chip, None if asked.chip == chip.ref else f"{pointer}/chip").meshed(asked.mesh, chip, catalogue, pointer)
+    base = None if asked.chip.base is None else catalogue.chip(asked.chip.base, f"{pointer}/chip/base")
+    return _in_place(asked.chip, base, pointer).meshed(asked.mesh, base, catalogue, pointer)
 
 
 @lru_cache(maxsize=1024)
@@ -81,12 +103,11 @@ def of_chip(chip: Chip, named_at: str | None = None) -> Target:
     )
 
 
-def _in_place(asked: ChipModel, catalogue: Catalogue, pointer: str) -> Target:
+def _in_place(asked: ChipModel, base: Chip | None, pointer: str) -> Target:
     given = asked.model_dump(exclude_none=True)
     assumed: list[Mapping[str, Any]] = []
     numbers = given
-    if asked.base is not None:
-        base = catalogue.chip(asked.base, f"{pointer}/chip/base")
+    if base is not None:
         given["base"] = base.ref
         if base.ref != asked.base:
             assumed.append({"pointer": f"{pointer}/chip/base", "value": base.ref})
@@ -118,4 +139,8 @@ def _plain(value: Any) -> Any:
     """`value` with every number that is whole and fits 64 bits as a whole number."""
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if isinstance(value, str | bool):
+        return value
     return int(value) if value == int(value) and value < 2**63 else value

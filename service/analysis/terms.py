@@ -12,8 +12,8 @@ import numpy as np
 from ..engine.arrays import column
 from ..engine.dtypes import ALIASES
 from ..engine.formats import Scale
+from ..engine.kinds import KINDS
 from ..engine.levers import variants
-from ..engine.ops import OPS
 from ..engine.term import Term
 from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.terms import OpModel, ScaleModel
@@ -77,7 +77,7 @@ def read(model: OpModel, pointer: str) -> Asked:
         raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")
     try:
         _check_lengths(lists)
-        term = OPS[model.kind](**members).resolved()
+        term = KINDS[model.kind](**members).resolved()
     except InvalidInput as error:
         raise placed(error, pointer, model) from error
     return Asked(term, model, pointer, next(iter(lists.values()), None))
@@ -99,11 +99,13 @@ def _placed(fault: Fault, pointer: str, model: OpModel) -> str:
 
 
 def _fields(kind: str) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = OPS[kind].__dataclass_fields__  # type: ignore[attr-defined]
+    fields: Mapping[str, Any] = KINDS[kind].__dataclass_fields__  # type: ignore[attr-defined]
     return fields
 
 
 def _value(value: Any) -> Any:
+    if _is_names(value):
+        return tuple(value)
     if isinstance(value, int | list):
         return column(value)
     if isinstance(value, str):
@@ -111,6 +113,11 @@ def _value(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: column(each) for name, each in value.items()}
     return _scale(value) if isinstance(value, ScaleModel) else value
+
+
+def _is_names(value: Any) -> bool:
+    """Whether a member is a list of axes and not of numbers."""
+    return type(value) is list and type(value[0]) is str
 
 
 def _scale(model: ScaleModel) -> Scale:
@@ -121,7 +128,7 @@ def _scale(model: ScaleModel) -> Scale:
 
 def lists_of(model: OpModel) -> list[tuple[str, list[int]]]:
     """The members of an op in which a list stands, by their steps from the op."""
-    found = [(name, value) for name, value in model.__dict__.items() if type(value) is list]
+    found = [(name, value) for name, value in model.__dict__.items() if type(value) is list and not _is_names(value)]
     for name, value in model.__dict__.items():
         if type(value) is dict:
             found += [(f"{name}/{index}", each) for index, each in value.items() if type(each) is list]

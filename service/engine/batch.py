@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from .arrays import all_of, cut
+from .fabric import Fabric
 from .levers import variants
 from .machine import Machine
-from .report import Report, report
+from .report import ONE_CHIP, Report, report
 from .term import Term
 
 R = TypeVar("R")
@@ -22,30 +24,32 @@ CHUNK = 8192
 """Rows evaluated at once; a block of that many with its variants fits the second-level cache."""
 
 
-def in_chunks(term: Term, machine: Machine, evaluate_chunk: Callable[[Term, Machine], R], chunk: int = CHUNK) -> R:
-    """`evaluate_chunk` over all rows of a term and a machine, `chunk` rows at a time, joined to one result."""
+def in_chunks(term: Term, machine: Machine, fabric: Fabric, evaluate_chunk: Callable[[Term, Machine, Fabric], R], chunk: int = CHUNK) -> R:
+    """`evaluate_chunk` over all rows of a term, a machine and a fabric, `chunk` rows at a time, joined to one result."""
     rows = max(machine.rows, *(each.size for each in term.columns().values()))
     if rows <= chunk:
-        return evaluate_chunk(term, machine)
+        return evaluate_chunk(term, machine, fabric)
     parts = [
         evaluate_chunk(
             term.with_columns({name: cut(values, slice(start, start + chunk)) for name, values in term.columns().items()}),
             machine.cut(slice(start, start + chunk)),
+            fabric.cut(slice(start, start + chunk)),
         )
         for start in range(0, rows, chunk)
     ]
     return cast("R", _joined(parts, chunk))
 
 
-def evaluate(term: Term, machine: Machine, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
+def evaluate(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
     """`report` for any number of rows. Raises `InvalidInput` as `report` does; see also `too_large`."""
-    over = variants(term)
-    return in_chunks(term, machine, lambda t, m: report(t, m, over, is_class_asked=is_class_asked, overlap=overlap))
+    over = variants(term, has_links=bool(fabric.mesh.axes))
+    return in_chunks(term, machine, fabric, lambda t, m, f: report(t, m, over, f, is_class_asked=is_class_asked, overlap=overlap))
 
 
 def too_large(found: Report) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
-    fine = np.maximum(found.flops, found.bytes_total) <= LARGEST_COUNT
+    counts = (found.bytes_total, *(exchange.cost.volume for exchange in found.network.exchanges))
+    fine = reduce(np.maximum, counts, found.flops * found.devices) <= LARGEST_COUNT
     return None if all_of(fine) else int(np.argmin(fine))
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Real, product
-from .demand import Demand, Operand
+from .demand import ZERO, Demand, Operand
 from .dtypes import DTYPES
 from .formats import Scale, Storage
 
@@ -31,7 +31,7 @@ def traffic(demand: Demand, storages: Mapping[str, Storage], shrink: Mapping[str
     by_operand = {each.name: operand_bytes(each, storages[each.name]) for each in demand.operands}
     for name, factor in shrink.items():
         by_operand[name] = by_operand[name] * factor
-    return Traffic(by_operand, reduce(add, by_operand.values()))
+    return Traffic(by_operand, reduce(add, by_operand.values()) if by_operand else ZERO)
 
 
 def operand_bytes(operand: Operand, stored: Storage) -> Real:

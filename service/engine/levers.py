@@ -20,6 +20,7 @@ from .term import Term
 FACTORS: Mapping[str, float] = {
     "peak_flops_per_s": 2.0,
     "hbm_bandwidth_bytes_per_s": 2.0,
+    "link_bandwidth_bytes_per_s": 2.0,
     "b_bytes": 0.5,
     "m": 2.0,
     "batch": 2.0,
@@ -80,11 +81,11 @@ class Levers(NamedTuple):
     """of the time, or of the rate where the change asks for more work"""
 
 
-def variants(term: Term) -> Variants:
-    """The levers and probes that apply to a term."""
+def variants(term: Term, *, has_links: bool = False) -> Variants:
+    """The levers and probes that apply to a term; `has_links` where it runs on a mesh."""
     columns = term.columns()
     has_batch = "batch" in columns and any_of(columns["batch"] > 1)
-    applies = {"b_bytes": "b" in term.factors, "m": "m" in columns, "batch": has_batch}
+    applies = {"link_bandwidth_bytes_per_s": has_links, "b_bytes": "b" in term.factors, "m": "m" in columns, "batch": has_batch}
     return _built(
         tuple(change for change in FACTORS if applies.get(change, True)),
         term.grows,
@@ -125,9 +126,5 @@ def spread(term: Term, over: Variants) -> Term:
 def levers(over: Variants, lower: Real, longest: Code) -> Levers:
     """Read the levers from the evaluated block: least times [s] and longest paths, [variants, rows]."""
     after = slice(1, 1 + len(over.changes))
-    return Levers(
-        changes=over.changes,
-        lower=lower[after],
-        longest=longest[after],
-        speedup=over.work * (row(lower, 0) / lower[after]),
-    )
+    gain = np.where(lower[after] > 0.0, row(lower, 0) / lower[after], 1.0)
+    return Levers(over.changes, lower[after], longest[after], over.work * gain)

@@ -14,12 +14,16 @@ import numpy as np
 from . import roofline
 from .arrays import Code, Real, row
 from .demand import ZERO, Demand
+from .fabric import Fabric, Network, first
 from .formats import Storage
 from .hbm import Traffic, scale_traffic, traffic
 from .levers import PROBE, Levers, Variants, levers, spread
 from .machine import Machine, Placement, place
+from .overtaking import overtaking
 from .term import Term
 from .thresholds import FAR, Line, Roofs, Threshold, climbed, crossing, line
+
+ONE_CHIP = Fabric()
 
 
 class Core(NamedTuple):
@@ -41,12 +45,14 @@ class Report(NamedTuple):
     vector_flops: Real
     bytes: Mapping[str, Real]
     bytes_total: Real
-    bandwidth: Real
+    bandwidth: Real | None
+    """of the HBM [B/s]; None where the chip states none and nothing is read or written"""
     times: roofline.Times
     lower: Real
     upper: Real
     overlapped: Real
-    intensity: Real
+    intensity: Real | None
+    """operations for each byte of HBM [FLOP/B]; None where none is moved"""
     approximation: Real | None
     """the textbook's intensity [FLOP/B]"""
     critical: Real | None
@@ -54,42 +60,66 @@ class Report(NamedTuple):
     longest: Code
     thresholds: tuple[Threshold, ...]
     levers: Levers
+    network: Network
+    """what the chips exchange"""
+    devices: float
+    """chips that run the term"""
 
     @property
     def rows(self) -> int:
         return self.lower.size
 
 
-def core(demand: Demand, storages: Mapping[str, Storage], peak: Real | None, bandwidth: Real, shrink: Mapping[str, Real]) -> Core:
-    """Counts, times and verdict: t_math = flops / peak, t_hbm = bytes / bandwidth.
+def core(
+    demand: Demand,
+    storages: Mapping[str, Storage],
+    roofs: tuple[Real | None, Real | None],
+    shrink: Mapping[str, Real],
+    network: Real = ZERO,
+) -> Core:
+    """Counts, times and verdict: t_math = flops / peak, t_hbm = bytes / bandwidth, t_network [s] as given.
 
-    `shrink` multiplies the bytes of an operand; without a peak the operations take no time.
+    `roofs` are peak and bandwidth; `shrink` multiplies the bytes of an operand. Without a peak the operations take no time, and
+    without a bandwidth, which what moves no bytes may do without, nor do the bytes.
     """
     moved = traffic(demand, storages, shrink)
-    times = roofline.Times(math=ZERO if peak is None else demand.flops / peak, hbm=moved.total / bandwidth)
+    peak, bandwidth = roofs
+    times = roofline.Times(
+        math=ZERO if peak is None else demand.flops / peak,
+        hbm=ZERO if bandwidth is None else moved.total / bandwidth,
+        network=network,
+    )
     lower = roofline.lower(times)
     return Core(demand.flops, moved, times, lower, roofline.longest_paths(times, lower))
 
 
-def report(term: Term, machine: Machine, over: Variants, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
-    """Evaluate a resolved term and its variants `over` on one machine, or on one machine per row.
+def report(
+    term: Term, machine: Machine, over: Variants, fabric: Fabric = ONE_CHIP, *, is_class_asked: bool = False, overlap: float = 1.0
+) -> Report:
+    """Evaluate a resolved term and its variants `over` on one machine, or on one machine per row, as it lies on `fabric`.
 
     `is_class_asked` when the caller insists on the arithmetic class; `overlap` is the share of hideable time that is hidden.
 
-    Raises `InvalidInput`: what the machine lacks (unsupported-dtype, missing), scales that do not fit.
+    Raises `InvalidInput`: what the machine lacks (unsupported-dtype, missing), scales that do not fit, axes that the mesh lacks.
     """
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        demand = spread(term, over).demand()
+        whole = spread(term, over)
+        demand = fabric.local(whole).demand()
         storages = term.storages(demand)
         placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)
-        bandwidth = machine.memory
-        roofs = Roofs(placed.peak, bandwidth, None if placed.peak is None else placed.peak / bandwidth)
+        bandwidth = machine.memory if demand.operands else machine.hbm_bandwidth
+        exchanged = fabric.exchanged(
+            whole, lambda: traffic(whole.demand(), storages, over.shrink).by_operand, over.factor("link_bandwidth_bytes_per_s")
+        )
         peaks = None if placed.peak is None else placed.peak * over.factor("peak_flops_per_s")
-        found = core(demand, storages, peaks, bandwidth * over.factor("hbm_bandwidth_bytes_per_s"), over.shrink)
+        bandwidths = None if bandwidth is None else bandwidth * over.factor("hbm_bandwidth_bytes_per_s")
+        found = core(demand, storages, (peaks, bandwidths), over.shrink, exchanged.time if exchanged.exchanges else ZERO)
         flops, total = row(found.flops, 0), row(found.moved.total, 0)
         moved = {name: row(each, 0) for name, each in found.moved.by_operand.items()}
+        network = first(exchanged)
+        roofs = Roofs(placed.peak, bandwidth, None if placed.peak is None or bandwidth is None else placed.peak / bandwidth)
         block = Block(term, over, storages, roofs, found, term.approximation(flops, moved))
-        times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0))
+        times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0), network.time if network.exchanges else ZERO)
         least, most = row(found.lower, 0), roofline.upper(times)
         return Report(
             placement=placed,
@@ -102,13 +132,27 @@ def report(term: Term, machine: Machine, over: Variants, *, is_class_asked: bool
             lower=least,
             upper=most,
             overlapped=roofline.overlapped(least, most, overlap),
-            intensity=flops / total,
+            intensity=flops / total if demand.operands else None,
             approximation=block.approximation,
             critical=roofs.ridge,
             longest=row(found.longest, 0),
-            thresholds=tuple([_threshold(block, name) for name in over.probed]),
+            thresholds=(
+                *[_threshold(block, name) for name in over.probed],
+                *_overtaking(term, fabric, storages, placed, times, network),
+            ),
             levers=levers(over, found.lower, found.longest),
+            network=network,
+            devices=fabric.mesh.devices,
         )
+
+
+def _overtaking(
+    term: Term, fabric: Fabric, storages: Mapping[str, Storage], placed: Placement, times: roofline.Times, network: Network
+) -> tuple[Threshold, ...]:
+    """The thresholds of the network path, where there is one and a peak to hold against it."""
+    if placed.peak is None or fabric.sharding is None:
+        return ()
+    return overtaking(term, fabric, times.math, network, traffic(term.demand(), storages, {}).by_operand)
 
 
 class Block(NamedTuple):

@@ -25,7 +25,7 @@ from .formats import Scale, Storage, resolve, scaled
 LARGEST_DIM = 2**53 - 1
 """Whole numbers above this are not exact in float64."""
 
-Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes", "name", "flag"]
+Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes", "name", "flag", "axes"]
 """What a field holds, from which the request schema of the op is derived."""
 
 REQUIRED: Any = dataclasses.MISSING

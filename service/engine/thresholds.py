@@ -42,6 +42,8 @@ class Threshold(NamedTuple):
     exact: Real
     approximate: Real | None
     """the textbook's value; None where it has none"""
+    axis: str | None = None
+    """the axis of the mesh, where the variable is its size"""
 
 
 class Line(NamedTuple):
@@ -55,7 +57,7 @@ class Roofs(NamedTuple):
     """Peak C [FLOP/s], where the op has one, and bandwidth W [B/s]: what a threshold lies between."""
 
     peak: Real | None
-    bandwidth: Real
+    bandwidth: Real | None
     ridge: Real | None
     """critical intensity C/W [FLOP/B]"""
 

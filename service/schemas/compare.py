@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from .base import Later, Strict
+from .base import Strict
 from .evaluate import MeasuredSeconds, OptionsModel
+from .sharding import ShardingModel
 from .target import TargetModel
 from .terms import PlainOp
 
@@ -20,7 +21,7 @@ class CaseModel(Strict):
     target: TargetModel | None = Field(default=None, description="may be left out only where `chips` is given")
     options: OptionsModel = OptionsModel()
     measured_s: MeasuredSeconds | None = None
-    sharding: Later = None
+    sharding: ShardingModel | None = None
 
 
 class Comparison(Strict):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from .base import Later, Strict
+from .numbers import without_sign_of_zero
+from .sharding import ShardingModel
 from .target import TargetModel
 from .terms import ListedOp, Op
 
@@ -16,20 +18,21 @@ MeasuredSeconds = Annotated[
 ]
 
 
-def _without_sign_of_zero(number: float) -> float:
-    """-0.0 is the same number as 0.0 and must be the same question."""
-    return number + 0.0
-
-
 class OptionsModel(Strict):
     """How the question is evaluated."""
 
-    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(_without_sign_of_zero)] = Field(
+    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(without_sign_of_zero)] = Field(
         default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
     )
     explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
-    collectives: Later = None
-    plan: Later = None
+    collectives: Literal["exact", "asymptotic"] = Field(
+        default="exact",
+        description="exact: with the factors of the size of a group, (N−1)/N; asymptotic: without, as the literature approximates",
+    )
+    plan: Literal["rules", "cheapest"] = Field(
+        default="rules",
+        description="rules: what the sharding as written calls for; cheapest: of all plans with the same result the fastest",
+    )
     tile: Later = None
     launch: Later = None
     cache: Later = None
@@ -42,7 +45,7 @@ class Question(Strict):
     ops: Annotated[list[ListedOp], Field(min_length=1)] | None = None
     target: TargetModel
     options: OptionsModel = OptionsModel()
-    sharding: Later = None
+    sharding: ShardingModel | None = None
     measured_s: MeasuredSeconds | None = None
 
     @model_validator(mode="after")
@@ -51,4 +54,6 @@ class Question(Strict):
             raise PydanticCustomError("missing", "State op, or ops.", {"at": "op"})
         if self.op is not None and self.ops is not None:
             raise PydanticCustomError("invalid-request", "State op or ops, not both.", {"at": "ops"})
+        if self.ops is not None and self.sharding is not None:
+            raise PydanticCustomError("invalid-request", "A sharding belongs to one op, not to a list.", {"at": "sharding"})
         return self

@@ -133,7 +133,7 @@ def _follow(root: Schema, location: Iterable[str | int]) -> tuple[Steps, Schema]
             here = {}
             continue
         if "fields" in here:
-            inside = here["fields"].get(step, {})
+            inside = here["fields"].get(step, here.get("extras_schema", {}))
         elif isinstance(step, int):
             inside = here.get("items_schema", {})
         else:

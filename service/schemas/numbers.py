@@ -21,6 +21,11 @@ Rate = Annotated[float, Field(ge=1.0, le=1e30, allow_inf_nan=False)]
 """A peak [FLOP/s] or a bandwidth [B/s]."""
 
 
+def without_sign_of_zero(number: float) -> float:
+    """-0.0 is the same number as 0.0 and must be the same question."""
+    return number + 0.0
+
+
 WholeOrZero = Annotated[int, Field(ge=0, le=LARGEST_DIM)]
 
 

@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from .base import Later, Strict
+from .base import Strict
+from .mesh import MeshModel
 from .numbers import Capacity, Peaks, Rate, Whole
 
 
@@ -53,4 +54,4 @@ class TargetModel(Strict):
     """What the op runs on."""
 
     chip: ChipChoice
-    mesh: Later = None
+    mesh: MeshModel | None = Field(default=None, description="chips over which the op or its arrays are spread; without it one chip")

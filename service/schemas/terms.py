@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from ..engine.ops import OPS
+from ..engine.kinds import KINDS
 from ..engine.term import Term
 from .base import Later, Strict
+from .mesh import MOST_AXES, AxisName
 from .numbers import Column, ColumnOrZero, ComputeName, FormatName, Whole, WholeOrZero
 
 
@@ -55,6 +56,7 @@ def _annotation(field: dataclasses.Field[Any], *, columns: bool) -> Any:
         "scale": ScaleModel,
         "name": Literal[metadata.get("names", ())],
         "flag": bool,
+        "axes": Annotated[list[AxisName], Field(min_length=1, max_length=MOST_AXES)],
         "equation": Annotated[str, Field(min_length=1, max_length=256)],
         "sizes": dict[Annotated[str, Field(min_length=1, max_length=1)], number],
     }[metadata["form"]]
@@ -97,7 +99,7 @@ def _model(kind: str, cls: type[Term], family: Family) -> type[OpModel]:
 
 
 def _models(family: Family) -> dict[str, type[OpModel]]:
-    return {kind: _model(kind, cls, family) for kind, cls in OPS.items()}
+    return {kind: _model(kind, cls, family) for kind, cls in KINDS.items()}
 
 
 def _union(models: Mapping[str, type[OpModel]]) -> Any:

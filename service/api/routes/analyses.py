@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
 from ...analysis import evaluate, history
-from ...engine.ops import OPS
+from ...engine.kinds import KINDS
 from ...errors import near
 from ...schemas.analyses import AnalysisChange, SavedQuestion
 from ..answers import listing, resource, tagged
@@ -46,7 +46,7 @@ ChangeBody = Annotated[AnalysisChange, Body(openapi_examples=CHANGES)]
 
 
 def _kind(name: str) -> str:
-    kinds = (*OPS, history.OPS)
+    kinds = (*KINDS, history.OPS)
     if name not in kinds:
         raise PydanticCustomError("unknown-op", "There is no op of this kind.", {"suggestions": near(name, kinds)})
     return name

@@ -8,7 +8,7 @@ from fastapi import Body
 from starlette.responses import Response
 
 from ...analysis import evaluate, ops
-from ...engine.ops import OPS
+from ...engine.kinds import KINDS
 from ...schemas.evaluate import Question
 from ..answers import answer
 from ..call import Call
@@ -17,7 +17,7 @@ from .router import router
 
 routes = router("rooflines")
 
-EXAMPLES: Final = {kind: {"summary": kind, "value": ops.question(kind)} for kind in OPS}
+EXAMPLES: Final = {kind: {"summary": kind, "value": ops.question(kind)} for kind in KINDS}
 QuestionBody = Annotated[Question, Body(openapi_examples=EXAMPLES)]
 
 

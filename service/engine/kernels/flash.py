@@ -1,6 +1,7 @@
 """Attention over many queries: each block of queries of one head walks the keys it sees, on one core.
 
-blocks     batch · heads · ⌈q_len/rows⌉, rows 64 or 128, whichever is faster; causal blocks differ in length
+blocks     of 64 or 128 rows, whichever is faster: batch · heads · ⌈q_len/rows⌉, or with the heads of a group packed into the
+           rows of a block batch · kv_heads · ⌈q_len·group/rows⌉; causal blocks differ in length
 chip       list scheduling: the work of all blocks spread over the cores, and the longest block that may start last
 pair       2·(d_qk + d_v) operations on the matrix unit and one exponential on the special units
 memory     queries, keys, values and output once
@@ -20,9 +21,12 @@ from .attend import Attend
 from .physics import EAGER, State, overlapped, throttled
 from .silicon import Silicon
 
-BLOCK_ROWS: Real = np.array([[64.0], [128.0]])
+BLOCK_ROWS: Real = np.array([[64.0], [128.0], [64.0], [128.0]])
+PACKED: Real = np.array([[0.0], [0.0], [1.0], [1.0]])
 KEYS = 128.0
 """Keys of one step of the walk."""
+WIDE_BYTES = 2.0
+"""Of an element as a model computes it, before a kernel takes it narrower."""
 EXPONENTIALS = 16.0
 """That the special units of a core compute per clock. Source: NVIDIA, CUDA programming guide, arithmetic throughput."""
 
@@ -44,6 +48,8 @@ class FlashParameters(NamedTuple):
     overlap: Real
     tail: Real
     """share of the longest block that is left when the others are done"""
+    packs: Real
+    """1 where the kernel may pack the heads of a group into one block, else 0"""
     throttle: Real
     exponential: Real
     """share of the exponentials that the products do not hide"""
@@ -64,22 +70,33 @@ class Walk(NamedTuple):
     """of the longest block"""
 
 
-def walk(ask: Attend, rows: Real) -> Walk:
-    """Blocks of `rows` queries, and the pairs that they compute whole."""
-    per_head = np.ceil(ask.q_len / rows)
-    queries = per_head * rows
-    every = queries * KEYS * np.ceil(ask.kv_len / KEYS)
-    pairs = every
+def walk(ask: Attend, p: FlashParameters) -> Walk:
+    """Blocks of each candidate, and the pairs that they compute whole."""
+    group = ask.heads / ask.kv_heads
+    pack = np.where(PACKED * p.packs > 0.0, group, 1.0)
+    heads = ask.batch * ask.heads / pack
+    per_head = np.ceil(ask.q_len * pack / BLOCK_ROWS)
+    rows = per_head * BLOCK_ROWS
+    pairs = every = rows * KEYS * np.ceil(ask.kv_len / KEYS)
     keys = ask.kv_len
     if ask.is_causal:
-        masked = queries * (rows - 1.0) / 2.0  # of the diagonal; as many where a window ends
-        edges = np.where(ask.window < ask.kv_len, 2.0, 1.0)
-        padded = ask.kv_len + queries - ask.q_len
-        seen = causal_pairs(queries, padded, np.where(ask.window < ask.kv_len, ask.window, padded))
-        pairs = np.minimum(seen + edges * masked, every)
-        keys = np.minimum(ask.kv_len, ask.window + rows - 1.0)
+        at_once = np.maximum(BLOCK_ROWS / pack, 1.0)
+        pairs = np.minimum(pack * _seen(ask, rows / pack) + _masked(ask, rows, at_once), every)
+        keys = np.minimum(ask.kv_len, ask.window + at_once - 1.0)
     steps = np.ceil(keys / KEYS)
-    return Walk(ask.batch * ask.heads * per_head, ask.batch * ask.heads * pairs, rows * KEYS * steps, steps)
+    return Walk(heads * per_head, heads * pairs, BLOCK_ROWS * KEYS * steps, steps)
+
+
+def _seen(ask: Attend, queries: Real) -> Real:
+    """Pairs of one head whose queries are filled up to `queries`."""
+    keys = ask.kv_len + queries - ask.q_len
+    return causal_pairs(queries, keys, np.where(ask.window < ask.kv_len, ask.window, keys))
+
+
+def _masked(ask: Attend, rows: Real, at_once: Real) -> Real:
+    """Pairs beyond the diagonal, and as many beyond the end of a window, of blocks that hold so many positions at once."""
+    edges = np.where(ask.window < ask.kv_len, 2.0, 1.0)
+    return edges * rows * (at_once - 1.0) / 2.0
 
 
 def makespan(total: Real, longest: Real, blocks: Real, cores: Real, tail: Real) -> Real:
@@ -109,18 +126,26 @@ def memory_time(ask: Attend, at: Walk, silicon: Silicon, p: FlashParameters) -> 
 
 
 def kernel_times(ask: Attend, silicon: Silicon, p: FlashParameters) -> Real:
-    """Time of the attention alone, for each number of rows in a block [candidates, rows]."""
-    at = walk(ask, BLOCK_ROWS)
+    """Time of the attention alone [candidates, rows]."""
+    at = walk(ask, p)
     t = overlapped(chip_time(ask, at, silicon, p), memory_time(ask, at, silicon, p), p.overlap)
     return throttled(t, np.ones(1), p.throttle)
 
 
-def append_time(ask: Attend, silicon: Silicon, p: FlashParameters) -> Real:
-    """New keys and values read in 16 bits and written in the cache's format; narrow queries converted from 16 bits [s]."""
-    rows = ask.batch * ask.kv_heads * ask.q_len
-    written = rows * (2.0 * (ask.d_qk + ask.d_v) + ask.kv_row_bytes)
-    converted = np.where(ask.q_bytes < 2.0, ask.batch * ask.heads * ask.q_len * ask.d_qk * (2.0 + ask.q_bytes), 0.0)
-    return p.append * (written + converted) / (p.memory * silicon.hbm_bandwidth)
+def appended_bytes(ask: Attend) -> Real:
+    """New keys and values, read in 16 bits and written in the format of the cache."""
+    return ask.batch * ask.kv_heads * ask.q_len * (WIDE_BYTES * (ask.d_qk + ask.d_v) + ask.kv_row_bytes)
+
+
+def converted_bytes(ask: Attend) -> Real:
+    """Queries that the kernel takes in less than 16 bits, read wide and written narrow."""
+    moved = ask.batch * ask.heads * ask.q_len * ask.d_qk * (WIDE_BYTES + ask.q_bytes)
+    return np.where(ask.q_bytes < WIDE_BYTES, moved, 0.0)
+
+
+def append_time(moved: Real, silicon: Silicon, p: FlashParameters) -> Real:
+    """Time of the pass that appends or converts so many bytes [s]."""
+    return p.append * moved / (p.memory * silicon.hbm_bandwidth)
 
 
 def launch_time(p: FlashParameters, state: State) -> Real:
@@ -129,4 +154,5 @@ def launch_time(p: FlashParameters, state: State) -> Real:
 
 def op_time(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> Real:
     """Of the whole op [s]."""
-    return kernel_times(ask, silicon, p).min(axis=0) + append_time(ask, silicon, p) + launch_time(p, state)
+    passes = append_time(appended_bytes(ask) + converted_bytes(ask), silicon, p)
+    return kernel_times(ask, silicon, p).min(axis=0) + passes + launch_time(p, state)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..registry import discover
+from ..registry import op
 
-OPS = discover(__name__, __path__)
+OPS = op.discover(__name__, __path__)

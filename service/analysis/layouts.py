@@ -1,0 +1,62 @@
+"""From the sharding of a question to how its op lies on the mesh: the layouts read, the plan derived or the fastest one taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..engine.fabric import Fabric
+from ..engine.hbm import traffic
+from ..engine.instead import alternatives
+from ..engine.sharding import Choice, arrays, plan, read, sizes
+from ..engine.sharding import alternatives as others
+from ..errors import refuse
+from ..schemas.evaluate import OptionsModel
+from ..schemas.sharding import ShardingModel
+from .targets import Target
+from .terms import Asked
+
+CHEAPEST = "cheapest"
+
+
+def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: OptionsModel, pointer: str = "") -> Fabric:
+    """The op of a question on its mesh; `pointer` is where the question stands.
+
+    Raises `InvalidInput` with pointers into the sharding, as `sharding.read` does; bad-sharding where the op has no layouts;
+    use-batches where the fastest plan is asked for with columns.
+    """
+    if options.plan == CHEAPEST and asked.columns is not None:
+        raise refuse(f"{pointer}/options/plan", "use-batches", "The fastest plan is looked for in one question; columns may need many.")
+    repeated = Fabric(target.wired.mesh, options.collectives)
+    if sharding is None:
+        return repeated
+    dims = arrays(asked.term)
+    if not dims:
+        raise refuse(f"{pointer}/sharding", "bad-sharding", "A matmul and an einsum have layouts; this op runs whole on every chip.")
+    laid = read(
+        sharding.specs,
+        dims,
+        sizes(asked.term),
+        target.wired.mesh,
+        unreduced=sharding.out_unreduced,
+        pointer=f"{pointer}/sharding",
+    )
+    demand = asked.term.demand()
+    choices = plan(laid, sizes(asked.term), traffic(demand, asked.term.storages(demand), {}).by_operand)
+    by_rules = replace(repeated, sharding=laid, choices=choices, others=others(laid, sizes(asked.term), choices))
+    return _fastest(asked, by_rules, target) if options.plan == CHEAPEST else by_rules
+
+
+def _fastest(asked: Asked, by_rules: Fabric, target: Target) -> Fabric:
+    """The plan with the least time, of equal ones that with the least sum of times, then the first; the one by the rules is first."""
+    candidates = (*by_rules.choices, *by_rules.others)
+    every = replace(by_rules, others=candidates)
+    found = alternatives(asked.term, target.machine, every, is_class_asked=asked.is_class_asked)
+    best = min(range(len(found)), key=lambda at: (found[at].lower.item(), found[at].upper.item()))
+    rest = tuple([_everywhere(each) for at, each in enumerate(candidates) if at != best])
+    return replace(by_rules, choices=(_everywhere(candidates[best]),), others=rest)
+
+
+def _everywhere(choice: Choice) -> Choice:
+    return choice._replace(rows=np.ones(1, np.bool_))

@@ -1,0 +1,1 @@
+"""Sharding, against the textbook and against a mesh that moves real blocks."""
