@@ -55,39 +55,51 @@ class OneRow:
 
 
 class AllRows:
-    """Lists with one member per row; a column that all rows share is repeated."""
+    """Lists with one member per row; a column that all rows share is written once, and its text repeated."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
 
     def number(self, column: Real, present: Flag | None = None) -> Any:
-        full = self._full(column)
-        checked = full if present is None else full[self._full(present)]
-        if not np.isfinite(checked).all():
-            raise not_finite()
-        return self._with_nulls(full, present)
+        return self._list(self._checked(column, present), present)
 
     def whole(self, column: Real, present: Flag | None = None) -> Any:
-        full = self.number(column, present)
-        if isinstance(full, np.ndarray) and (np.abs(full) <= EXACT).all():
-            return full.astype(np.int64)
-        return [int(value) if value is not None and abs(value) <= EXACT else value for value in list(full)]
+        checked = self._checked(column, present)
+        is_exact = np.abs(checked) <= EXACT
+        if is_exact.all():
+            return self._list(checked.astype(np.int64), present)
+        mixed = checked.astype(object)
+        mixed[is_exact] = checked[is_exact].astype(np.int64)
+        return self._list(mixed, present)
 
     def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any:
-        words = [orjson.dumps(name) for name in names]
         known = codes if present is None else np.where(present, codes, np.int8(0))
-        return orjson.Fragment(b"[" + b",".join([words[code] for code in self._full(known).tolist()]) + b"]")
+        text = known.tobytes()
+        for code, name in enumerate(names):  # a byte below all that words have
+            text = text.replace(bytes((code,)), orjson.dumps(name) + b",")
+        return self._repeated(text[:-1], known.size)
 
     def flag(self, column: Flag, present: Flag | None = None) -> Any:
-        return self._with_nulls(self._full(column), present)
+        return self._list(column, present)
 
-    def _full(self, column: Any) -> Any:
-        return np.ascontiguousarray(np.broadcast_to(column, (self._rows,)))
+    def _checked(self, column: Real, present: Flag | None) -> Real:
+        """`column`, with 0 where there is no value."""
+        found = column if present is None else np.where(present, column, 0.0)
+        if not np.isfinite(found).all():
+            raise not_finite()
+        return found
 
-    def _with_nulls(self, full: Any, present: Flag | None) -> Any:
-        if present is None or present.all():
-            return full
-        return [value if here else None for value, here in zip(full.tolist(), self._full(present).tolist(), strict=True)]
+    def _list(self, column: Any, present: Flag | None) -> Any:
+        known: Any = column
+        if present is not None and not present.all():
+            known = np.where(present, column.astype(object), None)
+        if known.size == 1:
+            return self._repeated(orjson.dumps(known.tolist())[1:-1], known.size)
+        return known.tolist() if known.dtype == object else np.ascontiguousarray(known)
+
+    def _repeated(self, text: bytes, size: int) -> orjson.Fragment:
+        """The list of all rows, from the text of a column of `size` rows without its brackets."""
+        return orjson.Fragment(b"[" + (text if size == self._rows else b",".join([text] * self._rows)) + b"]")
 
 
 def not_finite() -> Internal:

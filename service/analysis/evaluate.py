@@ -98,7 +98,7 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
 def members_of(options: OptionsModel) -> dict[str, Any]:
     """The options as understood."""
-    return {"overlap": options.overlap, "explain": options.explain, "collectives": options.collectives, "plan": options.plan}
+    return {"overlap": options.overlap, "collectives": options.collectives, "plan": options.plan, "explain": options.explain}
 
 
 def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[str, Any]]:

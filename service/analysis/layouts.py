@@ -39,7 +39,6 @@ def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: O
         dims,
         sizes(asked.term),
         target.wired.mesh,
-        unreduced=sharding.out_unreduced,
         pointer=f"{pointer}/sharding",
     )
     demand = asked.term.demand()

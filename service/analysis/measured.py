@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 
 from ..errors import refuse
 from .magnitude import check
@@ -61,7 +62,7 @@ def with_measured(result: Mapping[str, Any], seconds: float, target: Target, poi
     Raises `InvalidInput` at `pointer` where the result has columns, which one time cannot belong to, or where a
     ratio to the time exceeds 1e300 (too-large).
     """
-    if isinstance(result.get("flops"), list | np.ndarray):
+    if isinstance(result.get("flops"), list | np.ndarray | orjson.Fragment):
         raise refuse(pointer, "use-batches", "One measured time belongs to one op, or to a list of ops; columns have many.")
     found = measured(seconds, roof_of(result), target)
     check(pointer, "A ratio to this time", found["position"], found["achieved_fraction"], found["achieved_flops_per_s"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import roofline
-from ..engine.demand import ZERO
+from ..engine.demand import NOTHING
 from ..engine.fabric import Exchange, Network
 from ..engine.instead import Alternative
 from ..engine.report import Report
@@ -24,7 +24,7 @@ def layer(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[s
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = report.flops / network.wire_bytes
         critical = None if peak is None else peak * network.time / network.wire_bytes
-    times = roofline.Times(report.times.math, ZERO, network.time)
+    times = roofline.Times(report.times.math, NOTHING, network.time)
     verdict = roofline.longest_paths(times, roofline.lower(times))
     return {
         "time_s": cells.number(network.time),

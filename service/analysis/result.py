@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import Real
+from ..engine.arrays import Code, Real, any_of, constant
 from ..engine.instead import Alternative
 from ..engine.levers import FACTORS, Levers
 from ..engine.ops.matmul import Matmul
@@ -20,25 +20,27 @@ from .cells import Cells, Flag
 from .notes import notes
 from .terms import Asked
 
+HELPS = constant(1.0 + TIE)
+"""A speedup beyond this is one."""
+
 ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
 """Predictions of time; null until a layer predicts."""
 
 
 def result(asked: Asked, report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
     """The document of one row, or of all rows, as `cells` says; `others` are plans that do the same otherwise."""
-    tokens = _tokens(asked, cells)
-    takes_time = report.lower > 0
+    found, takes_time = layers(report, others, cells), report.lower > 0
     return {
         "flops": cells.whole(report.flops),
-        "total_flops": cells.whole(report.flops * report.devices),
-        "devices": cells.whole(np.full(1, report.devices)),
+        "total_flops": cells.whole(report.total_flops),
+        "devices": cells.whole(report.devices),
         "vector_flops": cells.whole(report.vector_flops),
-        "bytes": {**{name: cells.whole(each) for name, each in report.bytes.items()}, "total": cells.whole(report.bytes_total)},
+        "bytes": {**{name: cells.whole(each) for name, each in report.bytes.items()}, "total": found["hbm"]["bytes"]},
         "traffic": "ideal",
-        **tokens,
-        "intensity_flops_per_byte": None if report.intensity is None else cells.number(report.intensity),
+        **_tokens(asked, cells),
+        "intensity_flops_per_byte": found["hbm"]["intensity_flops_per_byte"],
         **_approximation(report, cells),
-        "layers": layers(report, others, cells),
+        "layers": found,
         "time": times(report, cells),
         "bound": cells.name(report.longest, BOUNDS),
         "regime": cells.name(report.longest, REGIMES),
@@ -68,7 +70,38 @@ def share(part: Real, whole: Real) -> Real:
 
 def is_unpeaked(report: Report) -> bool:
     """Whether there is work and no peak to hold it against."""
-    return report.placement.peak is None and bool(report.flops.any())
+    return report.placement.peak is None and any_of(report.flops != 0)
+
+
+def layers(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
+    """Each roofline with its own verdict; what only exchanges has no unit, and no HBM traffic that would be counted."""
+    placed, computes = report.placement, bool(report.bytes)
+    return {
+        "compute": {
+            "time_s": None if is_unpeaked(report) else cells.number(report.times.math),
+            "unit": placed.unit if computes else None,
+            "dtype": placed.dtype if computes else None,
+            "peak_flops_per_s": None if placed.peak is None else cells.number(placed.peak),
+        },
+        "hbm": {
+            "time_s": cells.number(report.times.hbm),
+            "bytes": cells.whole(report.bytes_total),
+            "bandwidth_bytes_per_s": None if report.bandwidth is None else cells.number(report.bandwidth),
+            "intensity_flops_per_byte": None if report.intensity is None else cells.number(report.intensity),
+            "critical_intensity_flops_per_byte": None if report.critical is None else cells.number(report.critical),
+            "bound": cells.name(_of_memory(report), BOUNDS),
+        },
+        "tile": None,
+        "network": network.layer(report, others, cells),
+    }
+
+
+def _of_memory(report: Report) -> Code:
+    """The longer of compute and HBM, whatever the network takes."""
+    if report.network.path is None:
+        return report.longest
+    near = report.times._replace(network=None)
+    return roofline.longest_paths(near, roofline.lower(near))
 
 
 def _tokens(asked: Asked, cells: Cells) -> dict[str, Any]:
@@ -86,33 +119,8 @@ def _approximation(report: Report, cells: Cells) -> dict[str, Any]:
     }
 
 
-def layers(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
-    """Each roofline with its own verdict; what only exchanges has no unit, and no HBM traffic that would be counted."""
-    placed, peak = report.placement, report.placement.peak
-    computes = bool(report.bytes)
-    near = roofline.Times(report.times.math, report.times.hbm)
-    return {
-        "compute": {
-            "time_s": None if is_unpeaked(report) else cells.number(report.times.math),
-            "unit": placed.unit if computes else None,
-            "dtype": placed.dtype if computes else None,
-            "peak_flops_per_s": None if peak is None else cells.number(peak),
-        },
-        "hbm": {
-            "time_s": cells.number(report.times.hbm),
-            "bytes": cells.whole(report.bytes_total),
-            "bandwidth_bytes_per_s": None if report.bandwidth is None else cells.number(report.bandwidth),
-            "intensity_flops_per_byte": None if report.intensity is None else cells.number(report.intensity),
-            "critical_intensity_flops_per_byte": None if report.critical is None else cells.number(report.critical),
-            "bound": cells.name(roofline.longest_paths(near, roofline.lower(near)), BOUNDS),
-        },
-        "tile": None,
-        "network": network.layer(report, others, cells),
-    }
-
-
 def _threshold(each: Threshold, cells: Cells) -> dict[str, Any]:
-    exists = ~np.isnan(each.exact)
+    exists = each.exact == each.exact  # NaN alone is not itself
     write = cells.whole if each.variable == "sequences" else cells.number
     axis = {} if each.axis is None else {"axis": each.axis}
     return {
@@ -120,22 +128,22 @@ def _threshold(each: Threshold, cells: Cells) -> dict[str, Any]:
         "variable": each.variable,
         **axis,
         "exact": write(each.exact, exists),
-        "approximate": None if each.approximate is None else write(each.approximate, ~np.isnan(each.approximate)),
+        "approximate": None if each.approximate is None else write(each.approximate, each.approximate == each.approximate),
     }
 
 
 def _levers(asked: Asked, levers: Levers, cells: Cells) -> list[dict[str, Any]]:
-    helps = levers.speedup > 1.0 + TIE
+    rows = zip(levers.changes, levers.lower, levers.longest, levers.speedup, levers.speedup > HELPS, strict=True)
     return [
         {
             "change": change,
             "factor": FACTORS[change],
-            "lower_s_after": cells.number(levers.lower[at], present),
-            "bound_after": cells.name(levers.longest[at], BOUNDS, present),
-            "speedup": cells.number(levers.speedup[at], present),
-            "helps": cells.flag(helps[at], present),
+            "lower_s_after": cells.number(lower, present),
+            "bound_after": cells.name(longest, BOUNDS, present),
+            "speedup": cells.number(speedup, present),
+            "helps": cells.flag(helps, present),
         }
-        for at, change in enumerate(levers.changes)
+        for change, lower, longest, speedup, helps in rows
         for present in (_present(change, asked),)
     ]
 

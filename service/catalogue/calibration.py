@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ..engine.pace import Band, Pace
-from .calibration_file import CalibrationFile, KindOfCollective
+from .calibration_file import CalibrationFile, Factors, KindOfCollective
 from .chip import Chip
 from .record import Record
 
@@ -39,17 +39,27 @@ class Calibration(Record[CalibrationFile]):
         return "generic"
 
     def collective(self, kind: str) -> Fitted | None:
-        """The parameters for `kind`, or those for any; None where it has neither."""
+        """The parameters for `kind`, inside a domain, or those for any; None where it has neither."""
+        return self._stated(kind) or self._stated("any")
+
+    def across(self) -> Fitted | None:
+        """The parameters for collectives that leave a domain; None where it has none."""
+        return self._stated("across")
+
+    def _stated(self, name: str) -> Fitted | None:
         section = self.file.collectives
-        if section is None:
-            return None
-        found = next((stated for name, stated in section.kinds.items() if name in (kind, "any")), None)
-        return None if found is None else _fitted(found, section.topology)
+        found = None if section is None else dict(section.kinds).get(name)  # type: ignore[call-overload]
+        return None if section is None or found is None else _fitted(found, section.topology)
 
 
 def _fitted(stated: KindOfCollective, topology: str | None) -> Fitted:
-    band = Band(**{name: tuple(factors) for name, factors in stated.band.si.items()})
+    band = Band(p10=_floats(stated.band.p10), p90=_floats(stated.band.p90))
     return Fitted(Pace(**stated.parameters.si), band, None if stated.ranks is None else stated.ranks[1], topology)
+
+
+def _floats(factors: Factors) -> tuple[float, float, float]:
+    low, middle, high = factors
+    return float(low), float(middle), float(high)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from .entry import Entry
 from .quantity import Number, Section, Slug, Sourced, Strict, Text
 from .units import UNITS, Dimension, to_si, units_of
 
-CollectiveKind = Literal["all_gather", "all_reduce", "all_to_all", "broadcast", "reduce_scatter", "send", "any"]
-"""A kind of collective; `any` stands for those that a calibration has no parameters for."""
+CollectiveKind = Literal["all_gather", "all_reduce", "all_to_all", "broadcast", "reduce_scatter", "send", "any", "across"]
+"""A kind of collective; `any` stands for those without parameters of their own, `across` for all that leave a domain."""
 
 
 class Parameter(Strict):

@@ -28,23 +28,38 @@ def column(values: ArrayLike) -> Real:
     return np.array(values, dtype=np.float64, ndmin=1)
 
 
+def constant(value: float) -> Real:
+    """A number of the formulas, of no dims: beside a block of a few numbers, converting a Python float costs as much as the arithmetic."""
+    found = np.array(value, dtype=np.float64)
+    found.setflags(write=False)
+    return found
+
+
+ONE = constant(1.0)
+
+
+def shared(values: Real) -> Real:
+    """A column of one row as a number of no dims, which NumPy spreads over a block in half the time; other columns as they are."""
+    return values.reshape(()) if values.size == 1 else values
+
+
 def product(factors: Iterable[Real]) -> Real:
     """The product of columns, in the order given (so that the same question gives the same bits)."""
     return reduce(mul, factors)
 
 
 def any_of(flags: NDArray[np.bool_]) -> bool:
-    """Whether one row at least is true. A reduction of one row costs NumPy as much as five other operations."""
-    return bool(flags.item() if flags.size == 1 else flags.any())
+    """Whether one row at least is true; counting takes NumPy a fifth of the time of a reduction."""
+    return bool(np.count_nonzero(flags))
 
 
 def all_of(flags: NDArray[np.bool_]) -> bool:
     """Whether every row is true."""
-    return bool(flags.item() if flags.size == 1 else flags.all())
+    return bool(np.count_nonzero(flags) == flags.size)
 
 
-def row(block: T, index: int) -> T:
-    """Variant `index` of a block [variants, rows]; a column without variants is the same in all of them."""
+def row(block: T, index: int | slice) -> T:
+    """Variant `index` of a block [variants, rows], or some of them; a column without variants is the same in all of them."""
     return block if block.ndim == 1 else block[index]
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from .arrays import all_of, cut
+from .arrays import all_of, constant, cut
 from .fabric import Fabric
 from .levers import variants
 from .machine import Machine
@@ -17,7 +16,7 @@ from .term import Term
 
 R = TypeVar("R")
 
-LARGEST_COUNT = 1e300
+LARGEST_COUNT = constant(1e300)
 """Counts beyond this are refused: what follows from them would overflow."""
 
 CHUNK = 8192
@@ -26,7 +25,7 @@ CHUNK = 8192
 
 def in_chunks(term: Term, machine: Machine, fabric: Fabric, evaluate_chunk: Callable[[Term, Machine, Fabric], R], chunk: int = CHUNK) -> R:
     """`evaluate_chunk` over all rows of a term, a machine and a fabric, `chunk` rows at a time, joined to one result."""
-    rows = max(machine.rows, *(each.size for each in term.columns().values()))
+    rows = max([machine.rows, *[each.size for each in term.columns().values()]])
     if rows <= chunk:
         return evaluate_chunk(term, machine, fabric)
     parts = [
@@ -48,8 +47,9 @@ def evaluate(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_clas
 
 def too_large(found: Report) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
-    counts = (found.bytes_total, *(exchange.cost.volume for exchange in found.network.exchanges))
-    fine = reduce(np.maximum, counts, found.flops * found.devices) <= LARGEST_COUNT
+    fine = np.maximum(found.total_flops, found.bytes_total) <= LARGEST_COUNT
+    for exchange in found.network.exchanges:
+        fine = fine & (exchange.cost.volume <= LARGEST_COUNT)
     return None if all_of(fine) else int(np.argmin(fine))
 
 

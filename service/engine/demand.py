@@ -6,16 +6,19 @@ made of two products and a softmax is the sum of theirs.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Real, product
+from .arrays import Real, constant, product
 
-ZERO: Real = np.zeros(1)
+NOTHING: Real = np.zeros(1)
+"""No operations, or no time, in every row."""
+
+TWO = constant(2.0)
+
 Shape = tuple[Real, ...]
 
 
@@ -52,29 +55,51 @@ class Gemm(NamedTuple):
 
 @dataclass(frozen=True)
 class Demand:
+    """Operands by names of their own, operations of each unit, None where the op has no work for it."""
+
     operands: tuple[Operand, ...]
-    matrix_operations: Real = field(default_factory=lambda: ZERO)
+    matrix_operations: Real | None = None
     """FLOP on the matrix unit, one multiply or one add each"""
-    vector_operations: Real = field(default_factory=lambda: ZERO)
+    vector_operations: Real | None = None
     """FLOP on the vector unit"""
-    gemm: Gemm | None = None
+    gemms: tuple[Gemm, ...] = ()
+    """the matrix products, in the order in which they run"""
 
     @property
     def has_product(self) -> bool:
-        return self.gemm is not None
+        return self.matrix_operations is not None
+
+    @property
+    def has_arithmetic(self) -> bool:
+        return self.matrix_operations is not None or self.vector_operations is not None
 
     @property
     def flops(self) -> Real:
         """Operations of the unit that the op is judged by: the matrix unit where it has a product, else the vector unit [FLOP]."""
-        return self.matrix_operations if self.has_product else self.vector_operations
+        return self.vector_flops if self.matrix_operations is None else self.matrix_operations
+
+    @property
+    def vector_flops(self) -> Real:
+        """Operations of the vector unit [FLOP]."""
+        return NOTHING if self.vector_operations is None else self.vector_operations
 
     def __add__(self, other: Demand) -> Demand:
+        """Both, one after the other. What they share must have one name in one of them: bytes are counted by operand."""
+        names = [each.name for each in (*self.operands, *other.operands)]
+        if len(set(names)) < len(names):
+            raise ValueError(f"two operands have one name: {', '.join(names)}")
         return Demand(
             operands=self.operands + other.operands,
-            matrix_operations=self.matrix_operations + other.matrix_operations,
-            vector_operations=self.vector_operations + other.vector_operations,
-            gemm=self.gemm or other.gemm,
+            matrix_operations=_sum(self.matrix_operations, other.matrix_operations),
+            vector_operations=_sum(self.vector_operations, other.vector_operations),
+            gemms=self.gemms + other.gemms,
         )
+
+
+def _sum(one: Real | None, other: Real | None) -> Real | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return one + other
 
 
 def matrix_product(gemm: Gemm, a: Operand, b: Operand, out: Operand) -> Demand:
@@ -82,20 +107,20 @@ def matrix_product(gemm: Gemm, a: Operand, b: Operand, out: Operand) -> Demand:
 
     Source: How to Scale Your Model, "All About Rooflines", matrix multiplication; the k-1 adds are counted as k, as there.
     """
-    operations = 2.0 * (gemm.batch * gemm.m * gemm.k * gemm.n)
-    return Demand(operands=(a, b, out), matrix_operations=operations, gemm=gemm)
+    operations = TWO * (gemm.batch * gemm.m * gemm.k * gemm.n)
+    return Demand((a, b, out), matrix_operations=operations, gemms=(gemm,))
 
 
 def row_pass(*, operations: Real, reads: Mapping[str, Shape], writes: Mapping[str, Shape]) -> Demand:
     """One pass over rows on the vector unit: every array named is moved once, `operations` [FLOP] in all."""
-    return dataclasses.replace(moves(reads=reads, writes=writes), vector_operations=operations)
+    return Demand(_arrays(reads, writes), vector_operations=operations)
 
 
 def moves(*, reads: Mapping[str, Shape], writes: Mapping[str, Shape]) -> Demand:
     """Arrays that are moved once each, and no arithmetic."""
-    return Demand(
-        (
-            *(Operand(name, shape) for name, shape in reads.items()),
-            *(Operand(name, shape, written=True) for name, shape in writes.items()),
-        )
-    )
+    return Demand(_arrays(reads, writes))
+
+
+def _arrays(reads: Mapping[str, Shape], writes: Mapping[str, Shape]) -> tuple[Operand, ...]:
+    read = [Operand(name, shape) for name, shape in reads.items()]
+    return (*read, *[Operand(name, shape, written=True) for name, shape in writes.items()])

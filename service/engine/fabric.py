@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Real, row
+from .arrays import Real, column, row
 from .collective import ONE, Collective, Cost, cost_of
 from .mesh import Mesh
 from .sharding import Choice, Sharding, costs, local, sizes
@@ -48,6 +48,11 @@ class Network(NamedTuple):
     wire_bytes: Real
     """what one chip sends [B]"""
 
+    @property
+    def path(self) -> Real | None:
+        """`time`, where anything is exchanged: else the network is no path."""
+        return self.time if self.exchanges else None
+
 
 NO_EXCHANGE = Network((), np.zeros(1), np.zeros(1))
 
@@ -64,8 +69,15 @@ class Fabric:
     others: tuple[Choice, ...] = ()
     """plans that compute the same otherwise"""
 
+    @cached_property
+    def devices(self) -> Real:
+        """Chips of the mesh, a column of one row."""
+        return column(self.mesh.devices)
+
     def cut(self, part: slice) -> Fabric:
         """The rows of `part`; what all rows share stays."""
+        if self.sharding is None:
+            return self
         return replace(self, choices=_cut(self.choices, part), others=_cut(self.others, part))
 
     def instead(self, other: Choice) -> Fabric:
@@ -117,6 +129,8 @@ def by_rows(choices: Sequence[Choice], value: Callable[[Choice], Real]) -> Real:
 
 def first(network: Network) -> Network:
     """The first variant of a block, the question itself."""
+    if not network.exchanges:
+        return network
     exchanges = [each._replace(cost=_first(each.cost)) for each in network.exchanges]
     return Network(tuple(exchanges), row(network.time, 0), row(network.wire_bytes, 0))
 

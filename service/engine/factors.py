@@ -17,7 +17,7 @@ from .fabric import Fabric
 from .formats import Storage
 from .hbm import traffic
 from .mesh import chips
-from .report import core
+from .report import Limits, core
 from .sharding import arrays
 from .term import Term
 
@@ -37,7 +37,7 @@ class Side:
         """Least time [s]."""
         whole = self.term.demand()
         network = self.fabric.exchanged(self.term, lambda: traffic(whole, self.storages, {}).by_operand)
-        return core(self.fabric.local(self.term).demand(), self.storages, (self.peak, self.bandwidth), {}, network.time).lower
+        return core(self.fabric.local(self.term).demand(), self.storages, Limits(self.peak, self.bandwidth, network.path), {}).lower
 
     def fits(self, fabric: Fabric) -> bool:
         """Whether the term can lie on another mesh as another term does there."""

@@ -25,6 +25,10 @@ class Scale:
     """block of elements that shares a scale, in the operand's own order of dims"""
     zero_point_dtype: str | None = None
 
+    def __post_init__(self) -> None:
+        if (self.group_size is None) == (self.block is None):
+            raise ValueError("scales are one per group or one per block")
+
 
 class Storage(NamedTuple):
     """How one operand lies in memory."""
@@ -35,6 +39,19 @@ class Storage(NamedTuple):
     @property
     def has_scales(self) -> bool:
         return self.scale is not None or self.dtype.group > 0
+
+    @property
+    def group(self) -> int:
+        """Elements along the contraction that share a scale; 0 where none do."""
+        return self.dtype.group if self.scale is None else self.scale.group_size or 0
+
+    @property
+    def scale_bits(self) -> tuple[int, ...]:
+        """Bits of what a group, or a block, has beside its elements: a scale, and a zero point where there are such."""
+        if self.scale is None:
+            return (self.dtype.scale_bits,)
+        held = (self.scale.dtype, self.scale.zero_point_dtype)
+        return tuple([DTYPES[name].bits for name in held if name is not None])
 
 
 class Formats(NamedTuple):

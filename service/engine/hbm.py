@@ -6,17 +6,23 @@ Source: How to Scale Your Model, "All About Rooflines"; Williams, Waterman, Patt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import add
 from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Real, product
-from .demand import ZERO, Demand, Operand
+from .arrays import Real, column, constant, product
+from .demand import NOTHING, Demand, Operand, Shape
 from .dtypes import DTYPES
-from .formats import Scale, Storage
+from .formats import Storage
+
+BYTES = {dtype.bits: constant(dtype.bits / 8) for dtype in DTYPES.values()}
+"""Bytes of a value by its bits."""
+
+SPARED = {bits: constant((8 - bits) / 8) for bits in BYTES if bits < 8}
+"""Bytes that packing spares for each value."""
 
 
 class Traffic(NamedTuple):
@@ -31,34 +37,58 @@ def traffic(demand: Demand, storages: Mapping[str, Storage], shrink: Mapping[str
     by_operand = {each.name: operand_bytes(each, storages[each.name]) for each in demand.operands}
     for name, factor in shrink.items():
         by_operand[name] = by_operand[name] * factor
-    return Traffic(by_operand, reduce(add, by_operand.values()) if by_operand else ZERO)
+    return Traffic(by_operand, reduce(add, by_operand.values()) if by_operand else NOTHING)
 
 
 def operand_bytes(operand: Operand, stored: Storage) -> Real:
     """Bytes of one operand: its packed elements, then its scales [B]."""
-    elements = _packed(operand.elements, stored.dtype.bits)
-    return elements + scale_bytes(operand, stored) if stored.has_scales else elements
-
-
-def scale_traffic(demand: Demand, storages: Mapping[str, Storage]) -> Real:
-    """Bytes of the scales of all operands [B]."""
-    scaled = (each for each in demand.operands if storages[each.name].has_scales)
-    return reduce(add, (scale_bytes(each, storages[each.name]) for each in scaled))
-
-
-def scale_bytes(operand: Operand, stored: Storage) -> Real:
-    """Bytes of the scales of one operand: those that its format carries, or those stored beside it [B]."""
-    if stored.scale is None:
-        return _packed(_groups(operand, stored.dtype.group), stored.dtype.scale_bits)
-    return _side_bytes(operand, stored.scale)
-
-
-def _side_bytes(operand: Operand, scale: Scale) -> Real:
-    count = _blocks(operand, scale.block) if scale.block is not None else _groups(operand, scale.group_size or 1)
-    total = _packed(count, DTYPES[scale.dtype].bits)
-    if scale.zero_point_dtype is not None:
-        total = total + _packed(count, DTYPES[scale.zero_point_dtype].bits)
+    total = _packed(operand.elements, stored.dtype.bits)
+    if stored.has_scales:
+        cut = _cut(operand, stored)
+        count = product((*cut.whole, *[np.ceil(dim / size) for dim, size in zip(cut.dims, cut.sizes, strict=True)]))
+        total = total + reduce(add, [_packed(count, bits) for bits in stored.scale_bits])
     return total
+
+
+class Stairs(NamedTuple):
+    """Bytes of scales: `height` more [B] each time that `dim` has passed another multiple of `size`."""
+
+    dim: Real
+    size: int
+    height: Real
+
+
+def stairs(demand: Demand, storages: Mapping[str, Storage]) -> list[Stairs]:
+    """The stairs in which the scales of all operands grow. Below a byte a scale counts with its share of one."""
+    return [stair for each in demand.operands if storages[each.name].has_scales for stair in _stairs(each, storages[each.name])]
+
+
+def _stairs(operand: Operand, stored: Storage) -> Iterator[Stairs]:
+    cut = _cut(operand, stored)
+    scale_bytes = sum(stored.scale_bits) / 8
+    groups = [np.ceil(dim / size) for dim, size in zip(cut.dims, cut.sizes, strict=True)]
+    for at, (dim, size) in enumerate(zip(cut.dims, cut.sizes, strict=True)):
+        beside = (*cut.whole, *groups[:at], *groups[at + 1 :])
+        yield Stairs(dim, size, scale_bytes * product(beside) if beside else column(scale_bytes))
+
+
+class Cut(NamedTuple):
+    """How scales cut an operand: `dims` into parts of `sizes` elements, the last of them ragged; the `whole` dims not at all."""
+
+    whole: Shape
+    dims: Shape
+    sizes: tuple[int, ...]
+
+
+def _cut(operand: Operand, stored: Storage) -> Cut:
+    """Blocks cut the innermost dims; groups cut the contraction as one dim, each line of it anew."""
+    scale = stored.scale
+    if scale is not None and scale.block is not None:
+        outer = len(operand.shape) - len(scale.block)
+        return Cut(operand.shape[:outer], operand.shape[outer:], scale.block)
+    along = {axis % len(operand.shape) for axis in operand.along}
+    lines = tuple([dim for axis, dim in enumerate(operand.shape) if axis not in along])
+    return Cut(lines, (product(operand.shape[axis] for axis in operand.along),), (stored.group,))
 
 
 def _packed(count: Real, bits: int) -> Real:
@@ -66,26 +96,7 @@ def _packed(count: Real, bits: int) -> Real:
 
     Below a byte the n values fill n bytes but for ⌊n·(8−bits)/8⌋: with 4 or 6 bits that is exact, where n·6 would be rounded above 2^53.
     """
-    whole, rest = divmod(bits, 8)
-    if rest == 0:
-        return count * whole
+    if bits >= 8:
+        return count * BYTES[bits]
     values = np.ceil(count)
-    return values - np.floor(values * ((8 - bits) / 8))
-
-
-def _groups(operand: Operand, size: int) -> Real:
-    """Groups of `size` elements along the contraction, the ragged last one of each line included."""
-    depth = product(operand.shape[axis] for axis in operand.along)
-    return np.ceil(depth / size) * _lines(operand)
-
-
-def _lines(operand: Operand) -> Real:
-    along = {axis % len(operand.shape) for axis in operand.along}
-    rest = [dim for axis, dim in enumerate(operand.shape) if axis not in along]
-    return product(rest) if rest else np.ones(1)
-
-
-def _blocks(operand: Operand, block: tuple[int, ...]) -> Real:
-    """Blocks that cover the operand; dims outside the block (the batch) are not cut."""
-    outer, inner = operand.shape[: -len(block)], operand.shape[-len(block) :]
-    return product((*outer, *(np.ceil(dim / size) for dim, size in zip(inner, block, strict=True))))
+    return values - np.floor(values * SPARED[bits])

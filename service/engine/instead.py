@@ -12,7 +12,7 @@ from .batch import in_chunks
 from .fabric import Fabric, Network, Rows
 from .hbm import traffic
 from .machine import Machine, place
-from .report import core
+from .report import Limits, core
 from .term import Term
 
 
@@ -46,6 +46,6 @@ def _alternatives(term: Term, machine: Machine, fabric: Fabric, *, is_class_aske
         for other in fabric.others:
             laid = fabric.instead(other)
             network = laid.exchanged(term, lambda: whole)
-            times = core(laid.local(term).demand(), storages, (peak, machine.memory), {}, network.time).times
+            times = core(laid.local(term).demand(), storages, Limits(peak, machine.memory, network.path), {}).times
             found.append(Alternative(other.plan.name, other.rows, roofline.lower(times), roofline.upper(times), network))
     return tuple(found)

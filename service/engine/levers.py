@@ -1,8 +1,8 @@
 """Levers and probes: the variants of a question that are evaluated beside it, as further rows of the same columns.
 
 Row 0 is the question. Then one row per lever: a single change that a reader may wish for (twice the peak, half the bytes of b,
-twice the rows). Then two rows per dim for which a threshold is asked, from which `thresholds` reads how operations and bytes
-depend on that dim.
+twice the rows). Then, for each dim in which a threshold is asked, a row where it is 0; then as many where it is large. From
+those two `thresholds` reads how operations and bytes depend on that dim.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Code, Real, any_of, row
+from .arrays import ONE, Code, Real, any_of, constant, row, shared
 from .term import Term
 
 FACTORS: Mapping[str, float] = {
@@ -27,20 +27,23 @@ FACTORS: Mapping[str, float] = {
 }
 """The closed list of changes, in the order of the answer."""
 
+LINKS = "link_bandwidth_bytes_per_s"
+"""The change that only a mesh has."""
+
+SHRINKS: Mapping[str, str] = {"b_bytes": "b"}
+"""The operand whose bytes a change multiplies."""
+
 MORE_WORK = ("m", "batch")
 """Changes that ask for more work: their speedup is that of the rate [FLOP/s]."""
 
-PROBE = float(2**20)
+PROBE = constant(2.0**20)
 """Where a dim is probed: large, so that rounding to whole bytes does not show in the slope."""
-
-ONE = np.ones(1)
-
 
 SMALL = 64
 """Numbers in a block below which NumPy's broadcasting costs more than the arithmetic."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variants:
     """Which variants stand beside a question; every factor and offset is a column over the variants, [variants, 1]."""
 
@@ -54,19 +57,17 @@ class Variants:
     """a factor of 1 in all rows"""
     work: Real = field(repr=False)
     """how many times the work of the question each change asks for, [changes, 1]"""
+    shrink: Mapping[str, Real] = field(repr=False)
+    """factors on the bytes of operands"""
+    changed: slice
+    """the rows of the changes"""
+    zeros: slice
+    """the rows in which a probed dim is 0, in the order of the dims"""
+    probes: slice
+    """the rows in which it is `PROBE`"""
 
     def factor(self, change: str) -> Real:
         return self.factors.get(change, ONE)
-
-    @property
-    def shrink(self) -> dict[str, Real]:
-        """Factors on the bytes of operands."""
-        return {"b": self.factors["b_bytes"]} if "b_bytes" in self.factors else {}
-
-    def probe_rows(self, variable: str) -> tuple[int, int]:
-        """The rows in which `variable` is 0 and `PROBE`."""
-        first = 1 + len(self.changes) + 2 * self.probed.index(variable)
-        return first, first + 1
 
 
 class Levers(NamedTuple):
@@ -83,31 +84,45 @@ class Levers(NamedTuple):
 
 def variants(term: Term, *, has_links: bool = False) -> Variants:
     """The levers and probes that apply to a term; `has_links` where it runs on a mesh."""
-    columns = term.columns()
-    has_batch = "batch" in columns and any_of(columns["batch"] > 1)
-    applies = {"link_bandwidth_bytes_per_s": has_links, "b_bytes": "b" in term.factors, "m": "m" in columns, "batch": has_batch}
-    return _built(
-        tuple(change for change in FACTORS if applies.get(change, True)),
-        term.grows,
-    )
+    columns, factors = term.columns(), term.factors
+    without = [change for change, operand in SHRINKS.items() if operand not in factors]
+    without += [dim for dim in MORE_WORK if dim not in columns]
+    if "batch" in columns and not any_of(columns["batch"] > ONE):
+        without.append("batch")
+    if not has_links:
+        without.append(LINKS)
+    return _built(tuple(without), term.grows)
 
 
 @lru_cache(maxsize=1024)
-def _built(changes: tuple[str, ...], probed: tuple[str, ...]) -> Variants:
-    rows = 1 + len(changes) + 2 * len(probed)
+def _built(without: tuple[str, ...], probed: tuple[str, ...]) -> Variants:
+    """All changes but those `without`, and two probes of each dim in `probed`."""
+    changes = tuple(change for change in FACTORS if change not in without)
+    zeros = 1 + len(changes)
+    probes, rows = zeros + len(probed), zeros + 2 * len(probed)
     factors = {name: np.ones((rows, 1)) for name in (*changes, *probed)}
     offsets = {name: np.zeros((rows, 1)) for name in probed}
     for at, change in enumerate(changes, start=1):
         factors[change][at] = FACTORS[change]
     for at, variable in enumerate(probed):
-        zero = 1 + len(changes) + 2 * at
-        factors[variable][zero : zero + 2] = 0.0
-        offsets[variable][zero + 1] = PROBE
+        factors[variable][[zeros + at, probes + at]] = 0.0
+        offsets[variable][probes + at] = PROBE
     work = np.array([[FACTORS[change] if change in MORE_WORK else 1.0] for change in changes])
     same = np.ones((rows, 1))
     for each in (*factors.values(), *offsets.values(), work, same):
         each.setflags(write=False)
-    return Variants(changes, probed, factors, offsets, same, work)
+    return Variants(
+        changes=changes,
+        probed=probed,
+        factors=factors,
+        offsets=offsets,
+        same=same,
+        work=work,
+        shrink={operand: factors[change] for change, operand in SHRINKS.items() if change in changes},
+        changed=slice(1, zeros),
+        zeros=slice(zeros, probes),
+        probes=slice(probes, rows),
+    )
 
 
 def spread(term: Term, over: Variants) -> Term:
@@ -116,8 +131,8 @@ def spread(term: Term, over: Variants) -> Term:
     In a small block all dims do, since arrays of one shape are multiplied in a third of the time that broadcasting takes.
     """
     columns, same = term.columns(), over.same
-    is_small = same.size * max(each.size for each in columns.values()) <= SMALL
-    changed = {name: values * over.factors.get(name, same) for name, values in columns.items() if is_small or name in over.factors}
+    is_small = same.size * max([each.size for each in columns.values()]) <= SMALL
+    changed = {name: shared(each) * over.factors.get(name, same) for name, each in columns.items() if is_small or name in over.factors}
     for name, offset in over.offsets.items():
         changed[name] = changed[name] + offset
     return term.with_columns(changed)
@@ -125,6 +140,6 @@ def spread(term: Term, over: Variants) -> Term:
 
 def levers(over: Variants, lower: Real, longest: Code) -> Levers:
     """Read the levers from the evaluated block: least times [s] and longest paths, [variants, rows]."""
-    after = slice(1, 1 + len(over.changes))
-    gain = np.where(lower[after] > 0.0, row(lower, 0) / lower[after], 1.0)
-    return Levers(over.changes, lower[after], longest[after], over.work * gain)
+    before, after = shared(row(lower, 0)), lower[over.changed]
+    gain = before / after if any_of(before > 0) else np.ones_like(after)
+    return Levers(over.changes, after, longest[over.changed], over.work * gain)

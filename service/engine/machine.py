@@ -5,20 +5,20 @@ This is the only place that turns (unit, arithmetic class) into a peak. What a c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ..errors import InvalidInput, refuse
 from .arrays import Real, cut
-from .demand import ZERO, Demand
+from .demand import Demand
 from .dtypes import VECTOR_ONLY
 
 VECTOR_FALLBACK = "fp32"
 """The class in which a vector unit computes what it has no peak for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Machine:
     """The numbers of one chip, or of one chip per row, in columns of one length. Unknown is None."""
 
@@ -30,6 +30,8 @@ class Machine:
     """[B/s]"""
     is_partial: bool = False
     """written by a caller, who may leave out what the op does not need"""
+    derived: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+    """what follows from these numbers alone, by what was asked: chips of the catalogue are asked for the same again and again"""
 
     @property
     def rows(self) -> int:
@@ -38,6 +40,8 @@ class Machine:
 
     def cut(self, part: slice) -> Machine:
         """The rows of `part`; a column that all rows share stays as it is."""
+        if self.rows == 1:
+            return self
         return Machine(
             matrix_peaks={name: cut(peak, part) for name, peak in self.matrix_peaks.items()},
             vector_peaks={name: cut(peak, part) for name, peak in self.vector_peaks.items()},
@@ -69,7 +73,7 @@ def place(machine: Machine, demand: Demand, dtype: str, *, is_asked: bool) -> Pl
 
     Raises `InvalidInput`: unsupported-dtype with what the chip has, missing where a chip in place states no peak at all.
     """
-    if demand.flops is ZERO:
+    if not demand.has_arithmetic:
         return Placement("vector", dtype, None)
     if demand.has_product and dtype == VECTOR_ONLY:
         raise refuse("/compute_dtype", "unsupported-dtype", "No matrix unit multiplies int32; it can be the format of out.")

@@ -5,12 +5,12 @@ Source: `sharding.thresholds`, which solves for one plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Real
+from .arrays import Real, any_of
 from .collective import Cost
 from .fabric import Fabric, Network, Rows
 from .ops.matmul import Matmul
@@ -31,16 +31,20 @@ class Laid(NamedTuple):
     approximate: Sequence[Cost]
 
 
-def overtaking(term: Term, fabric: Fabric, compute_s: Real, network: Network, whole: Mapping[str, Real]) -> tuple[Threshold, ...]:
-    """Where the product of a term takes as long as its collectives.
+def overtaking(
+    term: Term, fabric: Fabric, network: Network, compute_s: Real, moved: Callable[[], Mapping[str, Real]]
+) -> tuple[Threshold, ...]:
+    """Where the product of a term, which takes `compute_s`, takes as long as its collectives; nowhere if either takes no time.
 
-    `compute_s` and `network` are of the term as asked, `whole` the bytes of its whole arrays.
+    `moved` gives the bytes of its whole arrays [B]; it is asked only where arrays are exchanged.
     """
+    if fabric.sharding is None or network.path is None or not any_of(compute_s > 0):
+        return ()
+    whole = moved()
     found: dict[tuple[str, str | None], list[tuple[Rows, Real, Real]]] = {}
-    if fabric.sharding is not None:
-        for laid in _laid(fabric, network, whole):
-            for variable, axis, exact, approximate in _of_one(term, fabric, fabric.sharding, laid, compute_s):
-                found.setdefault((variable, axis), []).append((laid.choice.rows, exact, approximate))
+    for laid in _laid(fabric, network, whole):
+        for variable, axis, exact, approximate in _of_one(term, fabric, fabric.sharding, laid, compute_s):
+            found.setdefault((variable, axis), []).append((laid.choice.rows, exact, approximate))
     return tuple([_joined(term, variable, axis, parts) for (variable, axis), parts in found.items()])
 
 
@@ -57,12 +61,14 @@ def _of_one(term: Term, fabric: Fabric, sharding: Sharding, laid: Laid, compute_
     plan = laid.choice.plan
     for variable in variables(plan) if isinstance(term, Matmul) else ():
         size = sizes(term)[variable]
-        exact, approximate = (crossing(plan, sharding, variable, size, compute_s, found) for found in (laid.exact, laid.approximate))
-        yield variable, None, exact, approximate
+        exact, near = [
+            crossing(plan, sharding, variable, size=size, compute_s=compute_s, found=costs) for costs in (laid.exact, laid.approximate)
+        ]
+        yield variable, None, exact, near
     for name in _parallel(plan):
-        exact_axis, near_axis = (next(axis for axis in mesh.axes if axis.name == name) for mesh in (fabric.mesh, textbook(fabric.mesh)))
-        exact = axis_size(plan, exact_axis, compute_s, laid.exact[0], fabric.form)
-        yield AXIS_SIZE, name, exact, axis_size(plan, near_axis, compute_s, laid.approximate[0], "asymptotic")
+        axis, round_axis = [mesh.select([name])[0] for mesh in (fabric.mesh, textbook(fabric.mesh))]
+        exact = axis_size(axis, compute_s=compute_s, cost=laid.exact[0], form=fabric.form)
+        yield AXIS_SIZE, name, exact, axis_size(round_axis, compute_s=compute_s, cost=laid.approximate[0], form="asymptotic")
 
 
 def _parallel(plan: Plan) -> list[str]:

@@ -67,9 +67,9 @@ class Load(NamedTuple):
     """S/N [B]"""
     piece_s: Real
     """time of a piece at the same rate [s]"""
-    rounds: float
+    rounds: Real | float
     """one after another, inside a domain"""
-    outer_rounds: float = 0.0
+    outer_rounds: Real | float = 0.0
     """between domains"""
 
 
@@ -107,7 +107,7 @@ def expected(pace: Pace, load: Load) -> tuple[Real, Code]:
     streamed = (x + pace.bulk_ramp * (x / (x + pace.bulk_ramp) if pace.bulk_ramp else 0.0)) / pace.bulk_share
     low = latency * (1.0 + spread) + flagged
     bulk = later + streamed
-    is_latency = (low <= bulk) & (flagged <= latency / 4.0)
+    is_latency = (low <= bulk) & (flagged <= latency / 2.0)
     is_bulk = (bulk < low) & (streamed > later)
     return np.minimum(low, bulk), np.where(is_latency, 0, np.where(is_bulk, 2, 1)).astype(np.int8)
 

@@ -7,21 +7,22 @@ first, and the whole block goes through the same arithmetic once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from . import roofline
-from .arrays import Code, Real, row
-from .demand import ZERO, Demand
+from .arrays import Code, Real, all_of, any_of, row, shared
+from .demand import NOTHING, Demand
 from .fabric import Fabric, Network, first
 from .formats import Storage
-from .hbm import Traffic, scale_traffic, traffic
-from .levers import PROBE, Levers, Variants, levers, spread
+from .hbm import Traffic, stairs, traffic
+from .levers import LINKS, PROBE, Levers, Variants, levers, spread
 from .machine import Machine, Placement, place
 from .overtaking import overtaking
 from .term import Term
-from .thresholds import FAR, Line, Roofs, Threshold, climbed, crossing, line
+from .thresholds import Line, Stair, Threshold, climbed, crossing
 
 ONE_CHIP = Fabric()
 
@@ -62,35 +63,72 @@ class Report(NamedTuple):
     levers: Levers
     network: Network
     """what the chips exchange"""
-    devices: float
+    devices: Real
     """chips that run the term"""
+
+    @property
+    def total_flops(self) -> Real:
+        """Operations of all chips, repeated ones included [FLOP]."""
+        return self.flops * self.devices
 
     @property
     def rows(self) -> int:
         return self.lower.size
 
 
-def core(
-    demand: Demand,
-    storages: Mapping[str, Storage],
-    roofs: tuple[Real | None, Real | None],
-    shrink: Mapping[str, Real],
-    network: Real = ZERO,
-) -> Core:
-    """Counts, times and verdict: t_math = flops / peak, t_hbm = bytes / bandwidth, t_network [s] as given.
+class Limits(NamedTuple):
+    """Peak [FLOP/s], where there is one, bandwidth of the HBM [B/s], where there is one, and time of the network, where it is a path."""
 
-    `roofs` are peak and bandwidth; `shrink` multiplies the bytes of an operand. Without a peak the operations take no time, and
-    without a bandwidth, which what moves no bytes may do without, nor do the bytes.
+    peak: Real | None
+    bandwidth: Real | None
+    network_s: Real | None = None
+
+
+def core(demand: Demand, storages: Mapping[str, Storage], limits: Limits, shrink: Mapping[str, Real]) -> Core:
+    """Counts, times and verdict: t_math = flops / peak, t_hbm = bytes / bandwidth.
+
+    `shrink` multiplies the bytes of an operand; without a peak the operations take no time, nor do bytes without a bandwidth.
     """
-    moved = traffic(demand, storages, shrink)
-    peak, bandwidth = roofs
+    flops, moved = demand.flops, traffic(demand, storages, shrink)
     times = roofline.Times(
-        math=ZERO if peak is None else demand.flops / peak,
-        hbm=ZERO if bandwidth is None else moved.total / bandwidth,
-        network=network,
+        NOTHING if limits.peak is None else flops / limits.peak,
+        NOTHING if limits.bandwidth is None else moved.total / limits.bandwidth,
+        limits.network_s,
     )
     lower = roofline.lower(times)
-    return Core(demand.flops, moved, times, lower, roofline.longest_paths(times, lower))
+    return Core(flops, moved, times, lower, roofline.longest_paths(times, lower))
+
+
+class Roofs(NamedTuple):
+    """Peak C [FLOP/s], where the op has one, and bandwidth W [B/s], each with what the variants make of it."""
+
+    placement: Placement
+    bandwidth: Real | None
+    """None where nothing is moved and the chip states none"""
+    ridge: Real | None
+    """critical intensity C/W [FLOP/B]"""
+    peaks: Real | None
+    bandwidths: Real | None
+
+
+def roofs(machine: Machine, demand: Demand, dtype: str, over: Variants, *, is_class_asked: bool) -> Roofs:
+    """What stands over a demand of class `dtype`. Raises `InvalidInput`: unsupported-dtype, missing."""
+    moves = bool(demand.operands)
+    asked = moves, demand.has_product, demand.has_arithmetic, dtype, is_class_asked, over
+    known: Roofs | None = machine.derived.get(asked)
+    if known is not None:
+        return known
+    placed = place(machine, demand, dtype, is_asked=is_class_asked)
+    bandwidth = machine.memory if moves else machine.hbm_bandwidth
+    found = Roofs(
+        placement=placed,
+        bandwidth=bandwidth,
+        ridge=None if placed.peak is None or bandwidth is None else placed.peak / bandwidth,
+        peaks=None if placed.peak is None else placed.peak * over.factor("peak_flops_per_s"),
+        bandwidths=None if bandwidth is None else bandwidth * over.factor("hbm_bandwidth_bytes_per_s"),
+    )
+    machine.derived[asked] = found
+    return found
 
 
 def report(
@@ -106,102 +144,89 @@ def report(
         whole = spread(term, over)
         demand = fabric.local(whole).demand()
         storages = term.storages(demand)
-        placed = place(machine, demand, term.arithmetic, is_asked=is_class_asked)
-        bandwidth = machine.memory if demand.operands else machine.hbm_bandwidth
-        exchanged = fabric.exchanged(
-            whole, lambda: traffic(whole.demand(), storages, over.shrink).by_operand, over.factor("link_bandwidth_bytes_per_s")
-        )
-        peaks = None if placed.peak is None else placed.peak * over.factor("peak_flops_per_s")
-        bandwidths = None if bandwidth is None else bandwidth * over.factor("hbm_bandwidth_bytes_per_s")
-        found = core(demand, storages, (peaks, bandwidths), over.shrink, exchanged.time if exchanged.exchanges else ZERO)
+        roof = roofs(machine, demand, term.arithmetic, over, is_class_asked=is_class_asked)
+        together = fabric.exchanged(whole, lambda: traffic(whole.demand(), storages, over.shrink).by_operand, over.factor(LINKS))
+        found = core(demand, storages, Limits(roof.peaks, roof.bandwidths, together.path), over.shrink)
         flops, total = row(found.flops, 0), row(found.moved.total, 0)
         moved = {name: row(each, 0) for name, each in found.moved.by_operand.items()}
-        network = first(exchanged)
-        roofs = Roofs(placed.peak, bandwidth, None if placed.peak is None or bandwidth is None else placed.peak / bandwidth)
-        block = Block(term, over, storages, roofs, found, term.approximation(flops, moved))
-        times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0), network.time if network.exchanges else ZERO)
+        approximation, network = term.approximation(flops, moved), first(together)
+        times = roofline.Times(row(found.times.math, 0), row(found.times.hbm, 0), network.path)
         least, most = row(found.lower, 0), roofline.upper(times)
         return Report(
-            placement=placed,
+            placement=roof.placement,
             flops=flops,
-            vector_flops=row(demand.vector_operations, 0),
+            vector_flops=row(demand.vector_flops, 0),
             bytes=moved,
             bytes_total=total,
-            bandwidth=bandwidth,
+            bandwidth=roof.bandwidth,
             times=times,
             lower=least,
             upper=most,
             overlapped=roofline.overlapped(least, most, overlap),
             intensity=flops / total if demand.operands else None,
-            approximation=block.approximation,
-            critical=roofs.ridge,
+            approximation=approximation,
+            critical=roof.ridge,
             longest=row(found.longest, 0),
             thresholds=(
-                *[_threshold(block, name) for name in over.probed],
-                *_overtaking(term, fabric, storages, placed, times, network),
+                *_thresholds(term, over, roof.ridge, _exact(found, _stairs(demand, storages, over), over, roof.ridge), approximation),
+                *overtaking(term, fabric, network, times.math, lambda: traffic(term.demand(), storages, {}).by_operand),
             ),
             levers=levers(over, found.lower, found.longest),
             network=network,
-            devices=fabric.mesh.devices,
+            devices=fabric.devices,
         )
 
 
-def _overtaking(
-    term: Term, fabric: Fabric, storages: Mapping[str, Storage], placed: Placement, times: roofline.Times, network: Network
-) -> tuple[Threshold, ...]:
-    """The thresholds of the network path, where there is one and a peak to hold against it."""
-    if placed.peak is None or fabric.sharding is None:
-        return ()
-    return overtaking(term, fabric, times.math, network, traffic(term.demand(), storages, {}).by_operand)
+def _thresholds(term: Term, over: Variants, ridge: Real | None, exact: Real, approximation: Real | None) -> tuple[Threshold, ...]:
+    """The HBM threshold in each probed dim, `exact` a row for each."""
+    return tuple(
+        [
+            Threshold("hbm", term.asks(name), term.answer(name, exact[at]), _approximate(term, name, ridge, approximation))
+            for at, name in enumerate(over.probed)
+        ]
+    )
 
 
-class Block(NamedTuple):
-    """A question evaluated together with its variants."""
-
-    term: Term
-    over: Variants
-    storages: Mapping[str, Storage]
-    roofs: Roofs
-    found: Core
-    approximation: Real | None
-    """the textbook's intensity of the question itself [FLOP/B]"""
-
-    def scales_at(self, name: str, value: Real) -> Real:
-        """Bytes of all scales when the dim `name` is `value` [B]."""
-        return scale_traffic(self.term.with_columns({name: value}).demand(), self.storages)
-
-
-def _threshold(block: Block, name: str) -> Threshold:
-    """The HBM threshold in one dim, read from its two probe rows."""
-    zero, probe = block.over.probe_rows(name)
-    counts, total, roofs = block.found.flops, block.found.moved.total, block.roofs
-    flops = line(row(counts, zero), row(counts, probe), PROBE)
-    moved = line(row(total, zero), row(total, probe), PROBE)
-    exact = None
-    if any(each.has_scales for each in block.storages.values()):
-        exact = _climbed(block, name, flops, moved)
-    if exact is None:
-        exact = crossing(flops, moved, roofs)
-    return Threshold("hbm", block.term.asks(name), block.term.answer(name, exact), _approximate(block, name))
+def _exact(found: Core, rising: list[Stair], over: Variants, ridge: Real | None) -> Real:
+    """The thresholds in all probed dims, [dims, rows]; NaN where there is none."""
+    flops, moved = _line(found.flops, over), _line(found.moved.total, over)
+    if ridge is None:
+        return np.full_like(moved.base, np.nan)
+    ridge = shared(ridge)
+    exact = crossing(flops, moved, ridge)
+    if rising:
+        steps = sum((each.at(PROBE) for each in rising), start=NOTHING)
+        straight = Line(moved.base, moved.slope - steps / PROBE)
+        is_stepped = reduce(np.logical_or, [np.isfinite(each.width) for each in rising])
+        exact = np.where(is_stepped, climbed(flops, straight, rising, ridge), exact)
+    return exact
 
 
-def _climbed(block: Block, name: str, flops: Line, moved: Line) -> Real | None:
-    """The threshold in a dim along which there are more and more scales; None where their number does not depend on it."""
-
-    def scales_at(value: Real) -> Real:
-        return block.scales_at(name, value)
-
-    below = line(scales_at(np.zeros(1)), scales_at(np.full(1, FAR)), FAR)
-    if not below.slope.any():
-        return None
-    of_scales = line(below.base, scales_at(np.full(1, PROBE)), PROBE)
-    elements = Line(moved.base - of_scales.base, moved.slope - of_scales.slope)
-    return climbed(flops, elements, below, scales_at, block.roofs)
+def _line(block: Real, over: Variants) -> Line:
+    """How a count depends on each probed dim."""
+    at_zero = row(block, over.zeros)
+    return Line(at_zero, (row(block, over.probes) - at_zero) / PROBE)
 
 
-def _approximate(block: Block, name: str) -> Real | None:
+def _stairs(demand: Demand, storages: Mapping[str, Storage], over: Variants) -> list[Stair]:
+    """The stairs of scales along each probed dim, those of one width together."""
+    found: list[Stair] = []
+    for dim, size, height in stairs(demand, storages):
+        per_step = _line(dim, over).slope
+        width = np.where(per_step > 0, size / per_step, np.inf)
+        stair = Stair(width, np.where(per_step > 0, row(height, over.probes), 0.0))
+        if not any_of(np.isfinite(width)):
+            continue
+        same = next((at for at, each in enumerate(found) if all_of(each.width == width)), None)
+        if same is None:
+            found.append(stair)
+        else:
+            found[same] = Stair(width, found[same].height + stair.height)
+    return found
+
+
+def _approximate(term: Term, name: str, ridge: Real | None, intensity: Real | None) -> Real | None:
     """The value of a dim at which the approximate intensity, which is proportional to it, reaches the critical one."""
-    term, ridge, intensity = block.term, block.roofs.ridge, block.approximation
     if name != term.approximates or ridge is None or intensity is None:
         return None
     return term.answer(name, term.columns()[name] * (ridge / intensity))

@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Code, Real
-from .demand import ZERO
+from .arrays import Code, Real, constant
 
 TIE = 1e-9
 """Times this close, relative to the larger, bind together."""
+
+NEARLY = constant(1.0 - TIE)
 
 BOUNDS = (None, "compute", "hbm", "balanced", "network", "balanced", "balanced", "balanced")
 """What binds, by the set of longest paths: bit 0 compute, bit 1 hbm, bit 2 network; None where no path takes any time."""
@@ -24,27 +25,31 @@ BOUNDS = (None, "compute", "hbm", "balanced", "network", "balanced", "balanced",
 REGIMES = (None, "compute-bound", "communication-bound", "balanced", *2 * ("communication-bound", "balanced"))
 """Compute against the larger of memory and network, by the same sets."""
 
-SMALLEST = 5e-324
+SMALLEST = constant(5e-324)
+
+BITS = np.dtype(np.int8)
+HBM, NETWORK = np.array(1, BITS), np.array(2, BITS)
+"""Places of the bits in a set of paths."""
 
 
 class Times(NamedTuple):
-    """Seconds on each path; 0 where the op does not use it."""
+    """Seconds on each path; 0 where the op does not use it, None where there is no such path."""
 
     math: Real
     hbm: Real
-    network: Real = ZERO
+    network: Real | None = None
 
 
 def lower(times: Times) -> Real:
     """Least time, everything overlapped [s]."""
     least = np.maximum(times.math, times.hbm)
-    return least if times.network is ZERO else np.maximum(least, times.network)
+    return least if times.network is None else np.maximum(least, times.network)
 
 
 def upper(times: Times) -> Real:
     """Longest time, nothing overlapped [s]; at most as many times `lower` as there are paths."""
     most = times.math + times.hbm
-    return most if times.network is ZERO else most + times.network
+    return most if times.network is None else most + times.network
 
 
 def overlapped(least: Real, most: Real, overlap: float) -> Real:
@@ -54,8 +59,8 @@ def overlapped(least: Real, most: Real, overlap: float) -> Real:
 
 def longest_paths(times: Times, longest: Real) -> Code:
     """The set of paths within `TIE` of `longest` [s], as bits: an index into `BOUNDS` and `REGIMES`."""
-    edge = np.maximum(longest * (1.0 - TIE), SMALLEST)
-    found = (times.math >= edge).view(np.int8) | ((times.hbm >= edge).view(np.int8) << 1)
-    if times.network is not ZERO:
-        found = found | ((times.network >= edge).view(np.int8) << 2)
+    edge = np.maximum(longest * NEARLY, SMALLEST)
+    found: Code = (times.math >= edge).view(BITS) | ((times.hbm >= edge).view(BITS) << HBM)
+    if times.network is not None:
+        found = found | ((times.network >= edge).view(BITS) << NETWORK)
     return found

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -60,6 +60,11 @@ class Formulas:
 class Term:
     """Base of all ops: fields as columns, formats with their defaults filled."""
 
+    dtype: str | None = None
+    out_dtype: str | None = None
+    compute_dtype: str | None = None
+    """choices that most ops have; None where an op has no such field"""
+
     kind: ClassVar[str]
     description: ClassVar[str]
     """the docstring of the op's module: what it computes, what is counted, where that is from"""
@@ -97,37 +102,40 @@ class Term:
 
         Raises `InvalidInput` with pointers relative to the op.
         """
-        held = self.__dict__
+        fields = _fields(cast("Hashable", type(self)))
         formats = resolve(
-            dtype=held.get("dtype"),
-            inputs=tuple((name, held.get(f"{name}_dtype")) for name in self.factors),
-            out=held.get("out_dtype"),
-            compute=held.get("compute_dtype"),
-            is_common=any(f"{name}_dtype" not in held for name in self.factors),
+            dtype=self.dtype,
+            inputs=tuple([(name, getattr(self, f"{name}_dtype", None)) for name in self.factors]),
+            out=self.out_dtype,
+            compute=self.compute_dtype,
+            is_common=not fields.keys() >= {f"{name}_dtype" for name in self.factors},
         )
-        return self._replaced({name: value for name, value in formats.members.items() if name in held})
+        return self._replaced({name: value for name, value in formats.members.items() if name in fields})
 
     @property
     def arithmetic(self) -> str:
         """The arithmetic class of a resolved term."""
-        held = self.__dict__
-        return cast("str", held.get("compute_dtype") or DTYPES[held["dtype"]].arithmetic)
+        return self.compute_dtype or DTYPES[self._common].arithmetic
+
+    @property
+    def _common(self) -> str:
+        if self.dtype is None:
+            raise ValueError("the formats of a term are known only after resolved()")
+        return self.dtype
 
     def storages(self, demand: Demand) -> Mapping[str, Storage]:
         """How each operand of `demand` lies in memory; asks for a resolved term."""
-        held = self.__dict__
-        formats = [(each.name, self._format(each.name), held.get(f"{each.name}_scale")) for each in demand.operands]
+        formats = [(each.name, self._format(each.name), getattr(self, f"{each.name}_scale", None)) for each in demand.operands]
         return _storages(tuple(formats), tuple([each.cut_dims for each in demand.operands]))
 
     def _format(self, operand: str) -> str:
-        held = self.__dict__
-        own = self.fixed.get(operand) or held.get(self.formats.get(operand, f"{operand}_dtype"))
-        return cast("str", own or held["dtype"])
+        own: str | None = self.fixed.get(operand) or getattr(self, self.formats.get(operand, f"{operand}_dtype"), None)
+        return own or self._common
 
     def columns(self) -> dict[str, Real]:
         """The columns of the term by name."""
-        held = self.__dict__
-        return {name: held[name] for name in _whole(cast("Hashable", type(self))) if held[name] is not None}
+        held = {name: getattr(self, name) for name in _whole(cast("Hashable", type(self)))}
+        return {name: values for name, values in held.items() if values is not None}
 
     def asks(self, variable: str) -> str:
         """The name under which the threshold in `variable` is given."""
@@ -165,10 +173,16 @@ class Term:
         return copy
 
 
-@lru_cache
+@cache
+def _fields(kind: Hashable) -> Mapping[str, dataclasses.Field[Any]]:
+    """The fields of an op by name."""
+    return {each.name: each for each in dataclasses.fields(cast("Any", kind))}
+
+
+@cache
 def _whole(kind: Hashable) -> tuple[str, ...]:
     """Names of the whole-number fields of an op."""
-    return tuple(each.name for each in dataclasses.fields(cast("Any", kind)) if each.metadata["form"] == "whole")
+    return tuple(name for name, each in _fields(kind).items() if each.metadata["form"] == "whole")
 
 
 @lru_cache(maxsize=4096)

@@ -5,32 +5,36 @@ Operations and bytes of a term are affine in each of its dims v, but for stairs 
     flops(v) = f0 + f1·v        bytes(v) = b0 + b1·v
     flops(v) = I·bytes(v)       at     v* = (I·b0 − f0) / (f1 − I·b1)      with I = C/W, the critical intensity
 
-For a matmul and v = m this is the exact critical batch B* = w·I/(2 − I·(a/F + o/D)).
+For a matmul and v = m this is the exact critical batch B* = w·I/(2 − I·(a/F + o/D)). With stairs of height s and width g
+
+    bytes(v) = b0 + b1·v + s·⌈v/g⌉        flops(n·g) ≥ I·bytes(n·g)    from    n = ⌈(b0 − f0/I) / (g·(f1/I − b1) − s)⌉
+
+so v* lies on stair n, which ends at n·g and on which the bytes are b0 + s·n + b1·v. All dims of a question are solved at once, in
+blocks [dims, rows].
 Source: How to Scale Your Model, "All About Rooflines" (critical batch), solved for the bytes as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Real
+from .arrays import Real, any_of, constant
 
-PARALLEL = 1e-12
-"""Two lines whose slopes differ by less, relative to them, never meet."""
+PARALLEL = constant(1e-12)
+"""Two lines whose slopes differ by less, relative to them, never meet; two values that differ by less are one."""
 
 ROUNDS = 256
-"""Steps after which a climb up the stairs is given up; three or four are usual."""
+"""Steps after which a climb up stairs of different widths is given up; three or four are usual."""
 
-UNREACHED = float(2**53)
+ZERO = constant(0.0)
+
+UNREACHED = constant(2.0**53)
 """No dim is as large."""
 
-FAR = float(2**80)
-"""Where a stair is probed: so far that the last ragged block does not show in the slope."""
-
-FIRST = float(2**-60)
+FIRST = constant(2.0**-60)
 """A dim this small stands on the first stair."""
 
 
@@ -53,51 +57,52 @@ class Line(NamedTuple):
     slope: Real
 
 
-class Roofs(NamedTuple):
-    """Peak C [FLOP/s], where the op has one, and bandwidth W [B/s]: what a threshold lies between."""
+class Stair(NamedTuple):
+    """Bytes as a function of one dim: height·⌈v/width⌉. No stairs are as wide as can be, and of no height."""
 
-    peak: Real | None
-    bandwidth: Real | None
-    ridge: Real | None
-    """critical intensity C/W [FLOP/B]"""
+    width: Real
+    height: Real
 
-
-def line(at_zero: Real, at_probe: Real, probe: float) -> Line:
-    return Line(at_zero, (at_probe - at_zero) / probe)
+    def at(self, value: Real) -> Real:
+        return self.height * np.ceil(value / self.width)
 
 
-def crossing(flops: Line, moved: Line, roofs: Roofs) -> Real:
-    """The positive v* at which both times are equal; NaN where there is none."""
-    ridge = roofs.ridge
-    if ridge is None:
-        return np.full_like(moved.base, np.nan)
+def crossing(flops: Line, moved: Line, ridge: Real) -> Real:
+    """The positive v* at which both times are equal, at the critical intensity `ridge` [FLOP/B]; NaN where there is none."""
     fed = ridge * moved.slope
     steeper = flops.slope - fed
-    value = (ridge * moved.base - flops.base) / steeper
-    meets = (value > 0) & (value < UNREACHED) & (np.abs(steeper) > PARALLEL * fed)
-    return np.where(meets, value, np.nan)
+    value: Real = (ridge * moved.base - flops.base) / steeper
+    meets = (value > ZERO) & (value < UNREACHED) & (np.abs(steeper) > PARALLEL * fed)
+    value[~meets] = np.nan
+    return value
 
 
-def climbed(flops: Line, elements: Line, below: Line, scales_at: Callable[[Real], Real], roofs: Roofs) -> Real:
-    """`crossing` where bytes climb in stairs: the first v at which the time of the operations reaches that of the bytes.
+def climbed(flops: Line, straight: Line, stairs: Sequence[Stair], ridge: Real) -> Real:
+    """`crossing` where bytes climb in stairs beside a `straight` part: the first v at which operations take the time of bytes.
 
-    `elements` are the bytes without scales, `scales_at` gives those of the scales at a v and `below` the line on which their
-    stairs stand. That line crosses too early; from there each round solves for the v that the stair reached so far asks for,
-    until it is the right one. NaN where there is none, and where `ROUNDS` do not reach it: a value on the way would be too low.
+    The line on which the stairs stand crosses too early. Stairs of one width are then solved as above; of several, one is solved
+    while the others stay as high as they are at the v found so far, in turn, until none of them changes it. NaN where there is
+    no threshold, and where `ROUNDS` do not reach it: a value on the way would be too low.
     """
-    floor = Line(elements.base + below.base, elements.slope + below.slope)
-    value = crossing(flops, floor, roofs)
-    if roofs.ridge is None:
-        return value
-    is_within = ~np.isnan(value) | (roofs.ridge * floor.base <= flops.base)
-    climbs = is_within & (flops.slope > roofs.ridge * floor.slope * (1.0 + PARALLEL))
-    rise = flops.slope / roofs.ridge - elements.slope
-    moves = climbs
+    floor = Line(straight.base, straight.slope + sum((each.height / each.width for each in stairs), start=ZERO))
+    value = crossing(flops, floor, ridge)
+    climbs = ~np.isnan(value) | (ridge * floor.base <= flops.base)
+    climbs &= flops.slope > ridge * floor.slope * (1.0 + PARALLEL)
+    value = np.where(climbs, np.fmax(value, FIRST), value)
     for _ in range(ROUNDS):
-        value = np.where(climbs, np.fmax(value, FIRST), value)
-        following = np.where(climbs, (elements.base + scales_at(value) - flops.base / roofs.ridge) / rise, value)
-        moves = np.abs(following - value) > PARALLEL * value
-        if not moves.any():
+        before = value
+        for at, stair in enumerate(stairs):
+            beside = sum((each.at(value) for each in (*stairs[:at], *stairs[at + 1 :])), start=straight.base)
+            value = np.where(climbs, _on_one(stair, Line(beside, straight.slope), flops, ridge), value)
+        moves = climbs & (np.abs(value - before) > PARALLEL * before)
+        if len(stairs) == 1 or not any_of(moves):
             break
-        value = np.where(moves, following, value)
-    return np.where((value > FIRST) & (value < UNREACHED) & ~moves, value, np.nan)
+    is_known = (value > FIRST) & (value < UNREACHED) & ((len(stairs) == 1) | ~moves)
+    return np.where(is_known, value, np.nan)
+
+
+def _on_one(stair: Stair, straight: Line, flops: Line, ridge: Real) -> Real:
+    """The threshold where there are stairs of one width, which rise less than the operations do."""
+    spared, rise = flops.base / ridge, flops.slope / ridge - straight.slope
+    count = np.ceil((straight.base - spared) / (rise * stair.width - stair.height) * (1.0 - PARALLEL))
+    return (straight.base + stair.height * np.maximum(count, 1.0) - spared) / rise

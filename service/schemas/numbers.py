@@ -45,12 +45,16 @@ ColumnOrZero = Annotated[
 ]
 
 
+_FORMATS = (*DTYPES, *ALIASES)
+_CLASSES = tuple(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES)))
+
+
 def _storage(name: str) -> str:
-    return _known(name, (*DTYPES, *ALIASES), "There is no number format of this name.")
+    return _known(name, _FORMATS, "There is no number format of this name.")
 
 
 def _arithmetic(name: str) -> str:
-    return _known(name, tuple(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES))), "There is no arithmetic class of this name.")
+    return _known(name, _CLASSES, "There is no arithmetic class of this name.")
 
 
 def _peak_class(name: str) -> str:
@@ -65,9 +69,7 @@ def _known(name: str, names: tuple[str, ...], detail: str) -> str:
 
 FormatName = TypeAliasType(
     "FormatName",
-    Annotated[
-        str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": [*DTYPES, *ALIASES], "description": "A number format."})
-    ],
+    Annotated[str, AfterValidator(_storage), WithJsonSchema({"type": "string", "enum": list(_FORMATS), "description": "A number format."})],
 )
 """A storage format, aliases included. The OpenAPI document has it once, under this name."""
 
@@ -79,7 +81,7 @@ ComputeName = TypeAliasType(
         WithJsonSchema(
             {
                 "type": "string",
-                "enum": list(dict.fromkeys((*CLASSES, *DTYPES, *ALIASES))),
+                "enum": list(_CLASSES),
                 "description": "An arithmetic class, or a number format that stands for its class.",
             }
         ),

@@ -14,7 +14,16 @@ from service.engine import ENGINE_VERSION
 
 from .asking import CHIP, MATMUL, Document, ask
 
-TABLE = "layers.tile and layers.network are null, and so are the estimates of time: this version answers with compute and memory alone."
+TABLE = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
+
+NO_NETWORK: Document = {
+    "time_s": 0.0,
+    "collectives": [],
+    "alternatives": [],
+    "intensity_flops_per_byte": None,
+    "critical_intensity_flops_per_byte": None,
+    "bound": None,
+}
 
 
 def sha256_of(document: Any) -> str:
@@ -29,7 +38,7 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
     t_math, t_hbm = flops / 1e15, total / 2e12
     after_b = (a + b / 2 + out) / 2e12
     op = {**MATMUL, "batch": 1, "a_dtype": "bf16", "b_dtype": "bf16", "out_dtype": "bf16", "compute_dtype": "bf16"}
-    options = {"overlap": 0.25, "explain": False}
+    options = {"overlap": 0.25, "collectives": "exact", "plan": "rules", "explain": False}
 
     def lever(change: str, factor: float, after: float, bound: str, speedup: float) -> Document:
         return {
@@ -47,6 +56,8 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
         "options": options,
         "result": {
             "flops": flops,
+            "total_flops": flops,
+            "devices": 1,
             "vector_flops": 0,
             "bytes": {"a": a, "b": b, "out": out, "total": total},
             "traffic": "ideal",
@@ -64,7 +75,7 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
                     "bound": "hbm",
                 },
                 "tile": None,
-                "network": None,
+                "network": NO_NETWORK,
             },
             "time": {
                 "lower_s": t_hbm,
@@ -99,6 +110,8 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
                 {"pointer": "/op/b_dtype", "value": "bf16"},
                 {"pointer": "/op/out_dtype", "value": "bf16"},
                 {"pointer": "/op/compute_dtype", "value": "bf16"},
+                {"pointer": "/options/collectives", "value": "exact"},
+                {"pointer": "/options/plan", "value": "rules"},
                 {"pointer": "/options/explain", "value": False},
             ],
             "notes": [TABLE],
@@ -133,6 +146,8 @@ def test_members_stand_in_the_order_of_the_contract(catalogue: Catalogue) -> Non
     ]
     assert list(found["result"]) == [
         "flops",
+        "total_flops",
+        "devices",
         "vector_flops",
         "bytes",
         "traffic",

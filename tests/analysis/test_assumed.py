@@ -55,7 +55,7 @@ def test_what_is_assumed_is_what_was_left_out(kind: str, catalogue: Catalogue, d
     assert {pointer: at(found, pointer) for pointer in said} == said
     left_out = {f"/op/{name}" for name in found["op"] if name not in op}
     renamed = {f"/op/{name}" for name in op if name in found["op"] and op[name] != found["op"][name]}
-    assert set(said) == left_out | renamed | {"/options/overlap", "/options/explain"}
+    assert set(said) == left_out | renamed | {f"/options/{name}" for name in ("overlap", "collectives", "plan", "explain")}
 
 
 def test_an_alias_is_listed_with_the_name_of_the_format(catalogue: Catalogue) -> None:

@@ -34,9 +34,9 @@ def test_what_is_not_present_is_null_even_if_it_is_not_finite() -> None:
     absent = np.array([False])
     assert (OneRow().number(column(np.nan), absent), OneRow().whole(column(np.nan), absent)) == (None, None)
     present = np.array([True, False, True])
-    assert AllRows(3).number(column([1.5, np.nan, 2.5]), present) == [1.5, None, 2.5]
-    assert AllRows(3).whole(column([1.0, np.nan, 2.0**60]), present) == [1, None, 2.0**60]
-    assert AllRows(2).flag(np.array([True, False]), np.array([True, False])) == [True, None]
+    assert written(AllRows(3).number(column([1.5, np.nan, 2.5]), present)) == [1.5, None, 2.5]
+    assert written(AllRows(3).whole(column([1.0, np.nan, 2.0**60]), present)) == [1, None, 2.0**60]
+    assert written(AllRows(2).flag(np.array([True, False]), np.array([True, False]))) == [True, None]
     assert written(AllRows(2).name(np.array([1, 2], dtype=np.int8), BOUNDS, np.array([True, False]))) == ["compute", None]
     assert OneRow().name(np.array([1], dtype=np.int8), BOUNDS, absent) is None
     assert OneRow().flag(np.array([True]), absent) is None

@@ -21,10 +21,16 @@ from ..engine.drawing import questions_in_columns, with_numbers
 from .asking import ANY_CLASS, MATMUL, Document, as_json, ask, refused, result
 
 KINDS = pytest.mark.parametrize("kind", sorted(OPS))
-SINGLE = {"path", "variable", "change", "factor", "traffic", "unit", "dtype", "estimate_basis", "assumed", "notes", "explain"}
+SINGLE = {
+    *("path", "variable", "axis", "change", "factor", "traffic", "unit", "dtype", "estimate_basis", "assumed", "notes", "explain"),
+    *("kind", "operand", "dim", "axes", "plan"),
+}
 """Members that stay single in columns."""
 
-NULL = {"tile", "network", "estimate_s", "estimate_p10_s", "estimate_p90_s"}
+ENTRIES = {"thresholds", "levers", "collectives", "alternatives"}
+"""Lists whose length does not depend on the rows."""
+
+NULL = {"tile", "estimate_s", "estimate_p10_s", "estimate_p90_s"}
 """Members that are null as a whole."""
 
 
@@ -34,7 +40,7 @@ def row_of(columns: Any, at: int, name: str = "") -> Any:
         return columns
     if isinstance(columns, dict):
         return {member: row_of(each, at, member) for member, each in columns.items()}
-    if name in {"thresholds", "levers"}:
+    if name in ENTRIES:
         return [row_of(each, at) for each in columns]
     assert isinstance(columns, list), name
     return columns[at]

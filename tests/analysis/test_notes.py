@@ -8,7 +8,7 @@ from service.catalogue import Catalogue
 
 from .asking import CHIP, MATMUL, Document, result
 
-LAYERS = "layers.tile and layers.network are null, and so are the estimates of time: this version answers with compute and memory alone."
+LAYERS = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
 NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op."
 
 

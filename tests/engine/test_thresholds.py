@@ -17,7 +17,7 @@ from service.engine.formats import Scale
 from service.engine.hbm import operand_bytes
 from service.engine.machine import Machine
 from service.engine.ops import OPS
-from service.engine.thresholds import Line, Roofs, climbed, crossing
+from service.engine.thresholds import Line, Stair, climbed, crossing
 
 from .asking import ask, bounds, exact, term, threshold
 from .chips import EVERYTHING, V5E, machine
@@ -192,17 +192,16 @@ def test_there_is_none_when_k_and_n_are_small() -> None:
 
 
 def test_lines_that_are_parallel_never_meet() -> None:
-    roofs = Roofs(column(100.0), column(1.0), column(100.0))
+    ridge = column(100.0)
     with np.errstate(divide="ignore"):
-        assert np.isnan(crossing(Line(column(0.0), column(200.0)), Line(column(5.0), column(2.0)), roofs))
-    assert crossing(Line(column(0.0), column(201.0)), Line(column(5.0), column(2.0)), roofs).item() == 500.0
+        assert np.isnan(crossing(Line(column(0.0), column(200.0)), Line(column(5.0), column(2.0)), ridge))
+    assert crossing(Line(column(0.0), column(201.0)), Line(column(5.0), column(2.0)), ridge).item() == 500.0
 
 
 def test_without_a_peak_there_is_no_threshold() -> None:
-    roofs = Roofs(None, column(1.0), None)
-    line = Line(column(0.0), column(1.0))
-    assert np.isnan(crossing(line, line, roofs))
-    assert np.isnan(climbed(line, line, line, lambda value: value, roofs))
+    found = ask("elementwise", V5E, n=1024, dtype="mxfp8")
+    assert found.critical is None
+    assert np.isnan(exact(found, "n"))
 
 
 def test_rows_on_different_stairs_settle_each_for_itself() -> None:
@@ -217,22 +216,47 @@ def test_rows_on_different_stairs_settle_each_for_itself() -> None:
 def test_a_threshold_beyond_all_dims_does_not_exist() -> None:
     """v = 2⁴⁰ + (1 − 2⁻²⁰)·v at 2⁶⁰, and dims end at 2⁵³."""
     flat = Line(column(0.0), column(1.0))
-    roofs = Roofs(column(1.0), column(1.0), column(1.0))
     near = Line(column(2.0**40), column(1.0 - 2.0**-20))
-    assert np.isnan(crossing(flat, near, roofs))
-    assert np.isnan(climbed(flat, near, Line(column(0.0), column(0.0)), lambda value: 0.0 * value, roofs))
+    assert np.isnan(crossing(flat, near, column(1.0)))
+    assert np.isnan(climbed(flat, near, [Stair(column(32.0), column(0.0))], column(1.0)))
 
 
-def first_on_two_stairs(base: float, rise: float, stairs: tuple[tuple[int, int], ...], most: float) -> float:
+def first_on_stairs(base: float, rise: float, stairs: tuple[tuple[int, int], ...], most: float) -> float:
     """The first v with rise·v ≥ base + Σ height·⌈v/width⌉, stair after stair; NaN where it lies beyond `most`."""
     start = 0.0
     while start < most:
         end = min((start // width + 1) * width for width, _ in stairs)
-        value = (base + sum(height * math.ceil(end / width) for width, height in stairs)) / rise
+        value = (base + sum(height * -(-end // width) for width, height in stairs)) / rise
         if value <= end:
             return max(value, start)
         start = end
     return math.nan
+
+
+@settings(max_examples=300)
+@given(
+    base=st.integers(0, 10**6),
+    stairs=st.lists(st.tuples(st.integers(1, 300), st.integers(1, 1000)), min_size=1, max_size=3),
+    above=st.floats(1e-3, 2.0),
+)
+def test_the_first_value_that_suffices_is_found_stair_after_stair(base: int, stairs: list[tuple[int, int]], above: float) -> None:
+    """Bytes base + v + Σ height·⌈v/width⌉ against operations (1 + rise)·v at a ridge of 1; where they only touch, rounding decides."""
+    rise, most, one = sum(height / width for width, height in stairs) * (1.0 + above), 1e5, np.ones(1)
+    flights = [Stair(width * one, height * one) for width, height in stairs]
+    found = climbed(Line(0.0 * one, (1.0 + rise) * one), Line(base * one, one), flights, one).item()
+    early, late = (first_on_stairs(base * more, rise / more, tuple(stairs), most) for more in (1 - 1e-9, 1 + 1e-9))
+    assert math.isnan(found) or found >= early * (1 - 1e-9) or (math.isnan(early) and found >= most * (1 - 1e-9))
+    assert math.isnan(late) or found <= late * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("above", [1e-3, 1e-6, 1e-9])
+def test_a_threshold_that_lies_a_million_stairs_up_is_found(above: float) -> None:
+    """Blocks of 128 rows, 1000 B each: operations rise so little more than the stairs that they gain 1000·above a stair."""
+    one = np.ones(1)
+    rise = 1000 / 128 * (1.0 + above)
+    found = climbed(Line(0.0 * one, (1.0 + rise) * one), Line(1000.0 * one, one), [Stair(128.0 * one, 1000.0 * one)], one).item()
+    count = math.ceil(1000.0 / (1000.0 * above) - 1e-3)
+    assert found == pytest.approx((1000.0 + 1000.0 * count) / rise, rel=1e-6)
 
 
 @pytest.mark.parametrize("above", [1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
@@ -243,12 +267,8 @@ def test_a_climb_ends_at_the_right_stair_or_says_that_it_does_not(above: float, 
     widths, one, most = (255, 256), np.ones(1), 3e6
     slope = sum(height / width for height, width in zip(heights, widths, strict=True))
     rise = slope * (1.0 + above)
-
-    def scales_at(value: Any) -> Any:
-        return sum(height * np.ceil(value / width) for height, width in zip(heights, widths, strict=True))
-
-    lines = (Line(0.0 * one, (1.0 + rise) * one), Line(base * one, one), Line(0.0 * one, slope * one))
-    found = climbed(*lines, scales_at, Roofs(one, one, one)).item()
-    right = first_on_two_stairs(base, rise, tuple(zip(widths, heights, strict=True)), most)
+    stairs = [Stair(width * one, height * one) for height, width in zip(heights, widths, strict=True)]
+    found = climbed(Line(0.0 * one, (1.0 + rise) * one), Line(base * one, one), stairs, one).item()
+    right = first_on_stairs(base, rise, tuple(zip(widths, heights, strict=True)), most)
     assert math.isnan(found) or found > most or found == pytest.approx(right, rel=1e-9)
     assert above < 1e-2 or not math.isnan(found)

@@ -131,7 +131,7 @@ class Einsum(Term):
         operations = self._operations(equation)
         if equation.pair is None:
             return Demand((*operands, out), vector_operations=operations)
-        return Demand((*operands, out), matrix_operations=operations, gemm=self._gemm(*equation.pair, equation))
+        return Demand((*operands, out), matrix_operations=operations, gemms=(self._gemm(*equation.pair, equation),))
 
     def _size(self, indices: Iterable[str]) -> Real:
         return product((np.ones(1), *(self.dims[index] for index in indices)))

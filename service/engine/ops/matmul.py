@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from ...errors import Fault, InvalidInput
-from ..arrays import Real
+from ..arrays import ONE, Real, any_of
 from ..demand import Demand, Gemm, Operand, matrix_product
 from ..formats import Scale
 from ..registry import op
@@ -55,7 +55,7 @@ class Matmul(Term):
 
     @property
     def grows(self) -> tuple[str, ...]:
-        return ("m", "batch") if self.batch.max() > 1 else ("m",)
+        return ("m", "batch") if any_of(self.batch > ONE) else ("m",)
 
     def demand(self) -> Demand:
         m, k, n, batch = self.rows, self.k, self.n, self.batch

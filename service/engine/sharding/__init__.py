@@ -6,6 +6,9 @@
     local(term, choice.plan)                                     the term of one chip
     costs(choice.plan, whole, mesh)                              its collectives, in order
 
+The cheapest plan is that of `chosen` and `others` whose bound is least, the one by the rules where it is no longer than the rest.
+Thresholds of the network path are in `thresholds`.
+
 `whole` are the bytes of each whole array, scales included, by its name. A plan does not depend on rows but for the choice by fewest
 bytes and for what divides; of `costs` the volumes do.
 """

@@ -8,7 +8,7 @@ There is a choice about an axis where the plan by the rules communicates over it
     split any dim, where it splits none so far an idle axis shares the work, its result is gathered or reduced
 
 Axes that all arrays treat alike are taken together, as gathers over several axes of a mesh are faster than over one. All combinations
-are given while there are at most `MOST`; beyond, those that change one group of axes.
+are given while there are at most `rules.MOST`; beyond, those that change one group of axes.
 
 Two more differ in their steps alone: operands whose axis goes over from a summed dim to another dim exchange it in place of a gather
 and a slice; and what is gathered is first sliced over axes that repeat it, so that more links carry it.
@@ -19,16 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, product
-from math import prod
+from itertools import chain
 
 from ..arrays import Real
 from .layout import Sharding
 from .plan import Assignment, Plan, build
-from .rules import Choice
-
-MOST = 64
-"""Combinations of choices that are all looked at."""
+from .rules import Choice, combinations
 
 Group = tuple[str, ...]
 
@@ -66,13 +62,8 @@ def _others(sharding: Sharding, by_rules: tuple[tuple[str, str | None], ...]) ->
 def _assignments(sharding: Sharding, rules: Plan) -> Iterator[Assignment]:
     """Assignments of axes to dims about which there is a choice."""
     options = {group: _options(sharding, rules.assigned[group[0]], group[0]) for group in _groups(sharding, rules)}
-    if prod(map(len, options.values())) <= MOST:
-        for dims in product(*options.values()):
-            yield _changed(rules.assigned, dict(zip(options, dims, strict=True)))
-    else:
-        for group, found in options.items():
-            for dim in found:
-                yield _changed(rules.assigned, {group: dim})
+    for dims in combinations(options):
+        yield _changed(rules.assigned, dims)
 
 
 def _changed(assigned: Assignment, by: Mapping[Group, str | None]) -> Assignment:

@@ -8,7 +8,7 @@ from operator import add
 
 from ..arrays import Real
 from ..collective import ONE, Cost
-from ..demand import ZERO
+from ..demand import NOTHING
 from ..mesh import Mesh
 from ..network import cost
 from ..wiring import Form
@@ -22,4 +22,4 @@ def costs(plan: Plan, whole: Mapping[str, Real], mesh: Mesh, *, form: Form = "ex
 
 def total(found: Sequence[Cost]) -> Real:
     """Time of all together [s]."""
-    return reduce(add, [each.time for each in found], ZERO)
+    return reduce(add, [each.time for each in found], NOTHING)

@@ -33,17 +33,18 @@ def read(
     sizes: Mapping[str, Real],
     mesh: Mesh,
     *,
-    unreduced: Sequence[str] = (),
     pointer: str = "/sharding",
 ) -> Sharding:
-    """The layouts that `specs` ask for.
+    """The layouts that `specs` ask for: one for every array, and `out_unreduced` where the result is to stay a partial sum.
 
     `arrays` has the dims of every operand and, last, of the result as `out`; `sizes` has a column for each dim. Raises `InvalidInput`.
     """
     reader = _Reader(arrays, sizes, mesh, pointer)
-    faults = [fault for name, spec in specs.items() for fault in reader.faults(name, spec)]
+    unreduced = _listed(specs.get(UNREDUCED, ()))
+    faults: list[Fault] = []
+    for name, spec in specs.items():
+        faults += reader.unreduced_faults(unreduced, specs) if name == UNREDUCED else reader.faults(name, spec)
     faults += [Fault(f"{pointer}/{name}", "missing", "Every array needs a spec.") for name in arrays if name not in specs]
-    faults += reader.unreduced_faults(unreduced, specs)
     if faults:
         raise InvalidInput(faults)
     laid = {name: reader.array(name, specs[name]) for name in arrays}
@@ -57,6 +58,11 @@ def names(entry: Entry) -> tuple[str, ...]:
     if entry is None:
         return ()
     return (entry,) if isinstance(entry, str) else tuple(entry)
+
+
+def _listed(spec: Spec) -> list[str]:
+    """All axes of a spec in a row."""
+    return [axis for entry in spec for axis in names(entry)]
 
 
 class _Reader:
@@ -76,8 +82,9 @@ class _Reader:
     def faults(self, name: str, spec: Spec) -> Iterator[Fault]:
         """What is wrong with the spec of one array."""
         at = f"{self.pointer}/{name}"
+        known = (*self.arrays, UNREDUCED)
         if name not in self.arrays:
-            yield Fault(at, "unknown-member", "The op has no such array.", near(name, self.arrays) or tuple(self.arrays))
+            yield Fault(at, "unknown-member", "The op has no such array.", near(name, known) or known)
             return
         dims = self.arrays[name]
         if len(spec) != len(dims):
@@ -119,7 +126,7 @@ class _Reader:
 
     def unreduced_faults(self, unreduced: Sequence[str], specs: Mapping[str, Spec]) -> Iterator[Fault]:
         """What is wrong with the axes over which the result is to stay a partial sum."""
-        taken = {axis for entry in specs.get(OUT, ()) for axis in names(entry)}
+        taken = _listed(specs.get(OUT, ()))
         for place, axis in enumerate(unreduced):
             where = f"{self.pointer}/{UNREDUCED}/{place}"
             if axis not in self.chips:

@@ -10,16 +10,18 @@ Of one such dim nothing has to be decided (cases 1 and 3; a result that wants th
 Of several, one axis splits only one (case 4): the one that the result splits by it, or sums pending over it, else the one with fewest
 bytes sent. Of none, the axis splits the dim that the result splits by it, if any; otherwise the work repeats over it.
 
-Where the dims of a row cannot be cut by all axes so found together, the fewest of them are left out, by fewest bytes again.
+Where the dims of a row cannot be cut by all axes so found together, some are left out: as many chips as can share the work, then the
+fewest bytes. Where more than `MOST` combinations of choices are left, one is changed at a time.
 Source: How to Scale Your Model, "Sharded Matrices": the four cases; more than two operands by the same reasoning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from math import prod
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +29,12 @@ from numpy.typing import NDArray
 from ..arrays import Real
 from .layout import Sharding
 from .plan import Plan, build
+
+MOST = 64
+"""Combinations of choices that are all looked at."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Choice(NamedTuple):
@@ -48,10 +56,10 @@ def plan(sharding: Sharding, sizes: Mapping[str, Real], whole: Mapping[str, Real
         fits = _fits(plans, sizes)
     if len(plans) == 1:
         return (Choice(plans[0], fits[0]),)
-    left_out = np.array([[float(len(each.repeated))] for each in plans])
-    fewest = fits & (left_out == np.where(fits, left_out, np.inf).min(axis=0))
+    shares = np.array([[float(each.work_divisor)] for each in plans])
+    most = fits & (shares == np.where(fits, shares, 0.0).max(axis=0))
     sent = np.stack(np.broadcast_arrays(*(each.sent(whole) for each in plans)))
-    at = np.argmin(np.where(fewest, sent, np.inf), axis=0)
+    at = np.argmin(np.where(most, sent, np.inf), axis=0)
     return tuple([Choice(plans[index], at == index) for index in np.unique(at)])
 
 
@@ -67,10 +75,25 @@ def candidates(sharding: Sharding, *, may_leave_out: bool = False) -> tuple[Plan
     Layouts are asked about again and again while sizes vary, and laying out the steps takes longer than all arithmetic on one row.
     """
     options = {axis: _options(sharding, axis) for axis in sharding.axes}
-    if may_leave_out:
-        options = {axis: dims if axis in sharding.unreduced else tuple(dict.fromkeys((*dims, None))) for axis, dims in options.items()}
     contested = [axis for axis in options if len(_tenable(sharding, axis)) > 1]
-    return tuple([build(sharding, dict(zip(options, dims, strict=True)), chosen=contested) for dims in product(*options.values())])
+    if not may_leave_out:
+        return tuple([build(sharding, assigned, chosen=contested) for assigned in combinations(options)])
+    fewer = {axis: dims if axis in sharding.unreduced else tuple(dict.fromkeys((*dims, None))) for axis, dims in options.items()}
+    none = {axis: dims[-1] for axis, dims in fewer.items()}
+    return tuple([build(sharding, assigned, chosen=contested) for assigned in (*combinations(fewer), none)])
+
+
+def combinations(options: Mapping[K, tuple[V, ...]]) -> Iterator[dict[K, V]]:
+    """One option for each key: every way while there are at most `MOST`, beyond that those that take the first but for one key."""
+    if prod(map(len, options.values())) <= MOST:
+        for each in product(*options.values()):
+            yield dict(zip(options, each, strict=True))
+        return
+    first = {key: of[0] for key, of in options.items()}
+    yield first
+    for key, of in options.items():
+        for other in of[1:]:
+            yield {**first, key: other}
 
 
 def _tenable(sharding: Sharding, axis: str) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def variables(plan: Plan) -> tuple[str, ...]:
     return tuple([name for name, is_asked in found if is_asked])
 
 
-def crossing(plan: Plan, sharding: Sharding, variable: str, size: Real, compute_s: Real, found: Sequence[Cost]) -> Real:
+def crossing(plan: Plan, sharding: Sharding, variable: str, *, size: Real, compute_s: Real, found: Sequence[Cost]) -> Real:
     """The size of `variable`, now `size`, at which the local product takes as long as the collectives; NaN where it never does.
 
     `compute_s` is the time of the local product now, `found` the costs of the collectives of `plan`, in order.
@@ -74,11 +74,11 @@ def crossing(plan: Plan, sharding: Sharding, variable: str, size: Real, compute_
     return np.where(value < UNREACHED, value, np.nan)
 
 
-def axis_size(plan: Plan, axis: Axis, compute_s: Real, cost: Cost, form: Form) -> Real:
-    """The chips along `axis` at which the local product takes as long as the one collective of `plan`, which is over that axis alone.
+def axis_size(axis: Axis, *, compute_s: Real, cost: Cost, form: Form) -> Real:
+    """The chips along `axis` at which the local product takes as long as its one collective, of a plan that `is_tensor_parallel`.
 
     `compute_s` and `cost` are of the mesh as it is. NaN where every degree is as good: chips that are all connected share the work
-    and the volume alike. Asks for a plan that `is_tensor_parallel` over the axis.
+    and the volume alike.
     """
     work = compute_s * axis.size
     if axis.topology == "fully_connected":

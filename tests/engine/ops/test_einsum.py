@@ -91,8 +91,7 @@ def test_the_unit_is_the_matrix_unit_for_products_alone(members: Members) -> Non
 @given(members=TINY)
 def test_the_gemm_of_a_product_has_all_of_its_operations(members: Members) -> None:
     demand = term("einsum", **members, dtype="bf16").demand()
-    if demand.gemm is not None:
-        gemm = demand.gemm
+    for gemm in demand.gemms:
         points = math.prod(members["dims"].values())
         assert (gemm.m * gemm.k * gemm.n * gemm.batch).item() == points
 

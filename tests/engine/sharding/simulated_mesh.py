@@ -7,8 +7,9 @@ the axes of a dim, outermost first, it keeps by itself.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 
 import numpy as np
@@ -33,24 +34,27 @@ class Mesh:
         self.sizes = dict(sizes)
         self.axes = list(sizes)
         self.chips: list[Chip] = list(product(*(range(size) for size in sizes.values())))
+        self._numbers: dict[tuple[str, ...], dict[Chip, int]] = {}
+        self._groups: dict[tuple[str, ...], list[list[Chip]]] = {}
 
     def number(self, chip: Chip, axes: Sequence[str]) -> int:
         """Which of the blocks cut by `axes` the chip has, counted with the first axis outermost."""
-        found = 0
-        for axis in axes:
-            found = found * self.sizes[axis] + chip[self.axes.index(axis)]
-        return found
+        if (key := tuple(axes)) not in self._numbers:
+            places = [(self.sizes[axis], self.axes.index(axis)) for axis in axes]
+            self._numbers[key] = {each: reduce(lambda found, at: found * at[0] + each[at[1]], places, 0) for each in self.chips}
+        return self._numbers[key][chip]
 
     def parts(self, axes: Sequence[str]) -> int:
         return int(np.prod([self.sizes[axis] for axis in axes], dtype=int))
 
-    def groups(self, axes: Sequence[str]) -> Iterator[list[Chip]]:
+    def groups(self, axes: Sequence[str]) -> list[list[Chip]]:
         """The chips that differ in `axes` alone, in the order of their numbers."""
-        found: dict[Chip, list[Chip]] = defaultdict(list)
-        for chip in self.chips:
-            found[tuple(-1 if axis in axes else at for axis, at in zip(self.axes, chip, strict=True))].append(chip)
-        for group in found.values():
-            yield sorted(group, key=lambda chip: self.number(chip, axes))
+        if (key := tuple(axes)) not in self._groups:
+            found: dict[Chip, list[Chip]] = defaultdict(list)
+            for chip in self.chips:
+                found[tuple(-1 if axis in axes else at for axis, at in zip(self.axes, chip, strict=True))].append(chip)
+            self._groups[key] = [sorted(group, key=lambda chip: self.number(chip, axes)) for group in found.values()]
+        return self._groups[key]
 
 
 class Spread:
@@ -116,7 +120,8 @@ class Spread:
         start = min(old.index(axis) for axis in axes)
         before = old[start : start + len(axes)]
         assert sorted(before) == sorted(axes), "the axes that change places stand side by side"
-        volume, sent, blocks = self._volume_of_group(axes), 0.0, {}
+        volume, sent = self._volume_of_group(axes), 0.0
+        blocks: dict[Chip, Block] = {}
         for group in self.mesh.groups(axes):
             holds = {self.mesh.number(chip, before): chip for chip in group}
             sources = {chip: holds[self.mesh.number(chip, axes)] for chip in group}
@@ -154,8 +159,7 @@ class Spread:
         return Moved(volume, volume * (count - 1), count)
 
     def _volume_of_group(self, axes: Sequence[str]) -> float:
-        group = next(iter(self.mesh.groups(axes)))
-        return float(sum(self.blocks[chip].size for chip in group))
+        return float(sum(self.blocks[chip].size for chip in self.mesh.groups(axes)[0]))
 
 
 def cut(mesh: Mesh, dims: Sequence[str], layout: Mapping[str, Sequence[str]], whole: Block, chip: Chip) -> Block:

@@ -56,7 +56,8 @@ class Asked:
         return (self.compute_s - total(self.found)).item()
 
     def threshold(self, variable: str) -> float:
-        return crossing(self.choice.plan, self.sharding, variable, self.sizes[variable], self.compute_s, self.found).item()
+        now = {"size": self.sizes[variable], "compute_s": self.compute_s}
+        return crossing(self.choice.plan, self.sharding, variable, **now, found=self.found).item()
 
 
 @pytest.mark.parametrize("k", [64, 8192, 10**6])
@@ -103,7 +104,7 @@ def test_thresholds_are_where_the_times_change_places(topology: Topology, form: 
 def test_no_threshold_where_partial_sums_stay() -> None:
     mesh = Mesh((wire("x", 2),))
     sizes = {dim: column(64) for dim in "mkn"}
-    sharding = read(SPLIT, ARRAYS, sizes, mesh, unreduced=["x"])
+    sharding = read({**SPLIT, "out_unreduced": ["x"]}, ARRAYS, sizes, mesh)
     (choice,) = plan(sharding, sizes, {name: column(8192) for name in ARRAYS})
     assert variables(choice.plan) == ()
 
@@ -114,7 +115,7 @@ def test_the_largest_tensor_parallel_degree_of_llama_70b(axes: int, degree: floa
     axis = Axis("x", 4, "ring", axes * PEAK / 2550 / 2)
     asked = Asked(SCATTERED, Mesh((axis,)), {"m": 8192, "k": 30000, "n": 8192}, "asymptotic")
     assert is_tensor_parallel(asked.choice.plan, "x")
-    assert axis_size(asked.choice.plan, axis, asked.compute_s, asked.found[0], "asymptotic").item() == pytest.approx(degree, rel=1e-12)
+    assert axis_size(axis, compute_s=asked.compute_s, cost=asked.found[0], form="asymptotic").item() == pytest.approx(degree, rel=1e-12)
 
 
 @pytest.mark.parametrize("form", ["exact", "asymptotic"])
@@ -129,9 +130,8 @@ def test_degrees_are_where_the_times_change_places(specs: Specs, topology: Topol
         wired = Axis("x", 4, topology, 10 ** random.uniform(9, 12), latency, in_network_reduction=is_reducing and topology == "switch")
         sizes = {dim: float(round(2 ** random.uniform(9, 16))) for dim in "mkn"}
         asked = Asked(specs, Mesh((wired,)), sizes, form)
-        degree = axis_size(asked.choice.plan, wired, asked.compute_s, asked.found[0], form).item()
+        degree = axis_size(wired, compute_s=asked.compute_s, cost=asked.found[0], form=form).item()
         for size in {int(degree * (1 - 1e-12)), int(degree * (1 + 1e-12)) + 1, int(degree / 2), int(degree) * 3}:
             if size >= 2 and size < 10**9 and abs(size - degree) > 1e-9 * degree:
                 lead = Asked(specs, Mesh((dataclasses.replace(wired, size=size),)), sizes, form).lead
                 assert (lead > 0) == (size < degree)
-
