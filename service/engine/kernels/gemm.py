@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Real
+from .losses import Ladder
 from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
 from .rereads import hbm_bytes, partial_bytes
 from .silicon import Silicon
@@ -58,7 +59,7 @@ class GemmParameters(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Times of the parts of one candidate [s], each with its share of the ideal."""
+    """The parts of a product: times [s], but for the grid and the rounds."""
 
     at: Grid
     waves: Real
@@ -88,8 +89,7 @@ def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
 
 def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
     """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
-    panels = (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth
-    return np.where(silicon.cache_bytes > 0.0, panels / silicon.clock, 0.0)
+    return (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth / silicon.feed_clock
 
 
 def served_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon, p: GemmParameters, state: State) -> Real:
@@ -125,3 +125,25 @@ def quantize_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real
 def launch_time(p: GemmParameters, state: State) -> Real:
     """Time before and after the work [s]."""
     return p.launch_s + p.eager_s if state.launch == EAGER else p.launch_s
+
+
+def ladder(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Ladder:
+    """From the roofline to the time of the whole op, for a tiling [rows]."""
+    parts = work(product, tiling, silicon, p, state)
+    math, fed = tile_math(product, tiling, parts.at, silicon), tile_feed(product, tiling, parts.at, silicon) / p.feed
+    cold = 1.0 - hot_share(product, silicon, p, state)
+    once = cold * product.bytes / silicon.hbm_bandwidth
+    again = parts.memory * p.memory
+    padded = parts.at.tiles * math / silicon.cores
+    alone = product_time(product, tiling, silicon, p, state)
+    quantized = alone + quantize_time(product, silicon, p)
+    return Ladder(
+        roofline=np.maximum(product.flops / product.peak, once),
+        padding=np.maximum(padded, once),
+        waves=np.maximum(parts.waves * math, once),
+        rereads=np.maximum(parts.waves * math, again),
+        bandwidth=np.maximum(parts.waves * np.maximum(math, fed), parts.memory),
+        rate=alone,
+        quantization=quantized,
+        launch=quantized + launch_time(p, state),
+    )

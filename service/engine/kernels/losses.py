@@ -41,6 +41,11 @@ class Ladder(NamedTuple):
     launch: Real
 
     @property
+    def estimate(self) -> Real:
+        """Time of the whole op [s]."""
+        return self.launch
+
+    @property
     def losses(self) -> Losses:
         """What each step adds."""
         return Losses(*(after - before for before, after in zip(self[:-1], self[1:], strict=True)))

@@ -60,4 +60,4 @@ def throttled(t: Real, share: Real, loss: Real) -> Real:
 def cached_share(bytes_moved: Real, capacity: Real, *, copies: Real, share: Real) -> Real:
     """Fraction of the traffic that the last cache serves in a loop over `copies` sets of operands; `share` at most."""
     room = capacity - copies * bytes_moved
-    return share * np.clip(room / np.maximum(PARTLY_CACHED * capacity, 1.0), 0.0, 1.0)
+    return share * np.minimum(np.maximum(room / np.maximum(PARTLY_CACHED * capacity, 1.0), 0.0), 1.0)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Real
-from .silicon import Silicon
-from .tiling import SUM_BYTES, Grid, Product, Tiling
+from .silicon import SUM_BYTES, Silicon
+from .tiling import Grid, Product, Tiling
 
 KEPT = 0.6
 """Share of the last cache that the smaller operand can keep while the other streams through."""
@@ -34,8 +34,7 @@ def raster(at: Grid, tiling: Tiling, silicon: Silicon) -> Raster:
     near_square = np.maximum(np.rint(np.sqrt(silicon.cores * tiling.tn / tiling.tm)), 1.0)
     rows = np.minimum(at.rows, near_square)
     cols = np.minimum(at.cols, np.ceil(silicon.cores / rows))
-    cached = silicon.cache_bytes > 0.0
-    return Raster(np.where(cached, rows, 1.0), np.where(cached, cols, 1.0))
+    return Raster(np.where(silicon.is_cached, rows, 1.0), np.where(silicon.is_cached, cols, 1.0))
 
 
 def operand_reads(product: Product, at: Grid, over: Raster) -> Real:

@@ -1,24 +1,24 @@
 """Which tile, and how many cores share one: the choice that a library's heuristic would make with perfect knowledge of the model.
 
-Each shape of tile comes with two splits of k around the best one, which is found in closed form. All candidates are timed in
-single precision to discard most of them; the rest are timed in double precision and the fastest is taken.
+Each shape of tile comes with two splits of k around the best one, which is found in closed form. A rough time, without powers,
+discards most candidates; the rest are timed in full and the fastest is taken.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Real, cut
-from .gemm import STEP_BYTES, GemmParameters, product_time, tile_feed, tile_math
+from .gemm import STEP_BYTES, GemmParameters, product_time, tile_feed, tile_math, work
 from .physics import State
-from .silicon import Silicon
-from .tiling import SUM_BYTES, Product, Tiling, fits, grid, shapes
+from .silicon import SUM_BYTES, Silicon
+from .tiling import STEP, Product, Tiling, fits, grid, shapes
 
 SURVIVORS = 4
-"""Candidates of each row that are timed in double precision."""
+"""Candidates of each row that are timed in full."""
 LARGEST_SPLIT = 32.0
 PART = 1024
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
@@ -33,50 +33,46 @@ class Problem(NamedTuple):
 
     @property
     def rows(self) -> int:
-        return max(np.size(each) for each in (*self.product, *vars(self.silicon).values(), *self.parameters))
+        return max(each.size for each in (*self.product, *self.parameters, self.silicon.cores))
 
     def cut(self, part: slice) -> Problem:
-        return Problem(Product(*(cut(each, part) for each in self.product)), self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
-
-    def single(self) -> Problem:
-        """The same in single precision."""
-        return Problem(
-            Product(*(each.astype(np.float32) for each in self.product)),
-            self.silicon.single(),
-            GemmParameters(*(each.astype(np.float32) for each in self.parameters)),
-        )
+        product, parameters = (type(of)(*(cut(each, part) for each in of)) for of in (self.product, self.parameters))
+        return Problem(product, self.silicon.cut(part), parameters)
 
     def time(self, tiling: Tiling, state: State) -> Real:
         """Time of the product for a tiling [s]; endless where the tile has no room."""
-        return np.where(fits(self.product, tiling, self.silicon), product_time(self.product, tiling, self.silicon, self.parameters, state), np.inf)
+        t = product_time(self.product, tiling, self.silicon, self.parameters, state)
+        return np.where(fits(self.product, tiling, self.silicon), t, np.inf)
+
+    def rough_time(self, tiling: Tiling, state: State) -> Real:
+        """The same with the powers of the overlap replaced by a parabola that meets them at both ends, and no loss of clock [s]."""
+        parts = work(self.product, tiling, self.silicon, self.parameters, state)
+        longer, shorter = np.maximum(parts.chip, parts.memory), np.minimum(parts.chip, parts.memory)
+        equal = 2.0 ** (1.0 / self.parameters.overlap) - 1.0
+        t = longer + equal * shorter * (shorter / longer) + parts.split
+        return np.where(fits(self.product, tiling, self.silicon), t, np.inf)
 
 
 def fastest(problem: Problem, state: State) -> Tiling:
     """The tiling that takes the least time [rows]."""
-    chosen = [_fastest(problem.cut(part), state) for part in _parts(problem.rows)]
+    rows = problem.rows
+    if rows <= PART:
+        return _fastest(problem, state)
+    chosen = [_fastest(problem.cut(slice(start, start + PART)), state) for start in range(0, rows, PART)]
     return Tiling(*(np.concatenate(columns) for columns in zip(*chosen, strict=True)))
 
 
-def _parts(rows: int) -> Iterator[slice]:
-    return (slice(start, min(start + PART, rows)) for start in range(0, rows, PART))
-
-
 def _fastest(problem: Problem, state: State) -> Tiling:
-    all_of_them = candidates(problem)
-    kept = _survivors(problem, all_of_them, state)
-    return _take(kept, np.argmin(problem.time(kept, state), axis=0)[np.newaxis], squeeze=True)
+    every = candidates(problem)
+    rough = problem.rough_time(every, state)
+    kept = _take(every, np.sort(np.argpartition(rough, SURVIVORS, axis=0)[:SURVIVORS], axis=0))  # in their first order, for ties
+    best = _take(kept, np.argmin(problem.time(kept, state), axis=0)[np.newaxis])
+    return Tiling(*(each[0] for each in best))
 
 
-def _survivors(problem: Problem, tilings: Tiling, state: State) -> Tiling:
-    """The candidates that are fastest in single precision, in their first order, so that ties fall as they would without."""
-    with np.errstate(over="ignore", invalid="ignore"):  # sizes beyond single precision: any survivors will do, double precision decides
-        rough = problem.single().time(Tiling(*(each.astype(np.float32) for each in tilings)), state)
-    return _take(tilings, np.sort(np.argpartition(rough, SURVIVORS, axis=0)[:SURVIVORS], axis=0))
-
-
-def _take(tilings: Tiling, index: np.ndarray, *, squeeze: bool = False) -> Tiling:
-    taken = (np.take_along_axis(each, index, axis=0) for each in tilings)
-    return Tiling(*(each[0] if squeeze else each for each in taken))
+def _take(tilings: Tiling, index: NDArray[np.intp]) -> Tiling:
+    row = np.arange(index.shape[1])
+    return Tiling(*(each[index, row] for each in tilings))
 
 
 def candidates(problem: Problem) -> Tiling:
@@ -104,7 +100,6 @@ def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
     u = p.split_s / np.log(2.0)
     best = 2.0 * a / (u + np.sqrt(u * u + 4.0 * a * r))
     useful = a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
-    steps = at.depth / 64.0
-    limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, steps))
-    _, exponent = np.frexp(np.clip(limit, 1.0, LARGEST_SPLIT))
+    limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / STEP))
+    _, exponent = np.frexp(np.minimum(np.maximum(limit, 1.0), LARGEST_SPLIT))
     return np.ldexp(1.0, exponent - 1)

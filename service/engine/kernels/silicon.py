@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Real, column, cut
 
 UNLIMITED: Mapping[str, float] = {"cores": 1.0, "clock": np.inf, "cache_bytes": 0.0, "tile_bytes": np.inf, "accumulator_bytes": np.inf, "array": 1.0}
 """What is taken for a number that is unknown: one core, and no limit otherwise."""
+
+
+SUM_BYTES = 4.0
+"""An fp32 partial sum [B]."""
+SHAPES: Real = np.array(
+    [
+        (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128),
+        (64, 64), (128, 32), (32, 128), (64, 32), (32, 64), (128, 16), (16, 128),
+    ],
+    dtype=np.float64,
+)  # fmt: skip
+"""Rows and columns of the tiles that libraries ship for cores with tensor instructions."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +55,32 @@ class Silicon:
 
     def cut(self, part: slice) -> Silicon:
         """The rows of `part`; a column that all rows share stays as it is."""
-        return self._each(lambda values: cut(values, part))
+        return Silicon(**{field.name: cut(getattr(self, field.name), part) for field in dataclasses.fields(self)})
 
-    def single(self) -> Silicon:
-        """The same in single precision, to discard candidates with."""
-        return self._each(lambda values: values.astype(np.float32))
+    @cached_property
+    def is_cached(self) -> NDArray[np.bool_]:
+        """Whether a cache stands in front of HBM."""
+        return self.cache_bytes > 0.0
 
-    def _each(self, change: Callable[[Real], Real]) -> Silicon:
-        return dataclasses.replace(self, **{field.name: change(getattr(self, field.name)) for field in dataclasses.fields(self)})
+    @cached_property
+    def feed_clock(self) -> Real:
+        """Clock at which the last cache feeds a core; endless where HBM feeds the core itself [1/s]."""
+        return np.where(self.is_cached, self.clock, np.inf)
+
+    @cached_property
+    def streams(self) -> NDArray[np.bool_]:
+        """Whether a systolic array takes the rows of a tile as a stream."""
+        return self.array > 1.0
+
+    @cached_property
+    def tile_scale(self) -> Real:
+        """Power of two by which the largest tile may grow on a systolic array, in the store that holds its sums."""
+        room = np.where(self.sums_apart, self.accumulator_bytes, self.tile_bytes / 2.0)
+        largest = SUM_BYTES * SHAPES[0].prod()
+        _, exponent = np.frexp(np.sqrt(np.maximum(np.where(np.isfinite(room), room, 0.0) / largest, 1.0)))
+        return np.where(self.streams, np.ldexp(1.0, exponent - 1), 1.0)
+
+    @cached_property
+    def sums_apart(self) -> NDArray[np.bool_]:
+        """Whether sums have a store of their own."""
+        return self.accumulator_bytes > 0.0

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import Real
 from .attend import Attend
+from .losses import Ladder, chosen
 from .physics import EAGER, RESIDENT, State, overlapped, waves
 from .silicon import Silicon
 from .tiling import ISSUE_ROWS
@@ -96,15 +97,29 @@ def stays(ask: Attend, silicon: Silicon, state: State) -> Real:
 
 
 def memory_time(ask: Attend, at: Plan, silicon: Silicon, p: SplitParameters, state: State) -> Real:
-    served = p.memory * (1.0 + (p.cache - 1.0) * stays(ask, silicon, state))
     busy = np.minimum(at.blocks / silicon.cores, 1.0)
-    uneven = np.where(at.blocks <= silicon.cores, 1.0, at.uneven)
-    return ask.bytes * uneven / (np.minimum(served, busy * p.core_memory) * silicon.hbm_bandwidth)
+    served = np.minimum(p.memory * serving(ask, silicon, p, state), busy * p.core_memory)
+    return ask.bytes * memory_uneven(at, silicon) / (served * silicon.hbm_bandwidth)
+
+
+def serving(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Real:
+    """Bandwidth of the level that serves the cache, over that of HBM."""
+    return 1.0 + (p.cache - 1.0) * stays(ask, silicon, state)
+
+
+def memory_uneven(at: Plan, silicon: Silicon) -> Real:
+    """Time of the last reader over that of an even spread; a single wave is limited by what each core draws instead."""
+    return np.where(at.blocks <= silicon.cores, 1.0, at.uneven)
 
 
 def join_time(ask: Attend, at: Plan, silicon: Silicon, p: SplitParameters) -> Real:
+    return np.where(at.split > 1.0, JOIN_S * p.join, 0.0) + joined_bytes(ask, at) / (p.cache * silicon.hbm_bandwidth)
+
+
+def joined_bytes(ask: Attend, at: Plan) -> Real:
+    """Partial outputs with the maximum and the sum of each, through the last cache; none without a split."""
     moved = SUMS * ask.batch * ask.heads * ask.q_len * at.split * (ask.d_v + 2.0)
-    return np.where(at.split > 1.0, JOIN_S * p.join + moved / (p.cache * silicon.hbm_bandwidth), 0.0)
+    return np.where(at.split > 1.0, moved, 0.0)
 
 
 def kernel_times(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Real:
@@ -122,3 +137,25 @@ def launch_time(ask: Attend, p: SplitParameters, state: State) -> Real:
 def op_time(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Real:
     """Of the whole op [s]."""
     return kernel_times(ask, silicon, p, state).min(axis=0) + launch_time(ask, p, state)
+
+
+def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Ladder:
+    """From the roofline to the time of the whole op, for the fastest split [rows]."""
+    times = kernel_times(ask, silicon, p, state)
+    best = np.argmin(times, axis=0)[np.newaxis]
+    at = Plan(*(chosen(each, best) for each in plan(ask, silicon, p)))
+    flops = ask.batch * ask.kv_heads * at.rows * ask.keys_read * ask.pair_flops
+    once = ask.bytes / (serving(ask, silicon, p, state) * silicon.hbm_bandwidth)
+    padded, spread = flops / ask.peak, np.maximum(flops / ask.peak * at.uneven, once * memory_uneven(at, silicon))
+    joined = joined_bytes(ask, at) / (p.cache * silicon.hbm_bandwidth)
+    alone = chosen(times, best)
+    return Ladder(
+        roofline=np.maximum(ask.pairs * ask.pair_flops / ask.peak, once),
+        padding=np.maximum(padded, once),
+        waves=spread,
+        rereads=spread + joined,
+        bandwidth=np.maximum(flops / ask.peak * at.uneven, memory_time(ask, at, silicon, p, state)) + joined,
+        rate=alone,
+        quantization=alone,
+        launch=alone + launch_time(ask, p, state),
+    )

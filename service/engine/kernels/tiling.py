@@ -13,29 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Real
-from .silicon import Silicon
+from .silicon import SHAPES, SUM_BYTES, Silicon
 
 STEP = 64.0
 """Elements of k that one step of the main loop takes."""
 STAGES = 2.0
 """Steps that are in the store at once: one is computed with, one arrives."""
-SUM_BYTES = 4.0
-"""An fp32 partial sum [B]."""
 ISSUE_ROWS = 16.0
 """Rows that a matrix instruction computes at least."""
 SUBLANES = 8.0
 """Rows of a vector register of a chip with a systolic array, to which a tile is cut."""
-
-SHAPES: Real = np.array(
-    [
-        (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128),
-        (64, 64), (128, 32), (32, 128), (64, 32), (32, 64), (128, 16), (16, 128),
-    ],
-    dtype=np.float64,
-)  # fmt: skip
-"""Rows and columns of the tiles that libraries ship for cores with tensor instructions."""
-LARGEST = SHAPES.max() * SHAPES[0].min()
-
 
 class Product(NamedTuple):
     """`batch` independent products a[m, k] · b[k, n] with the bytes of an element of each operand and the peak they run at."""
@@ -98,18 +85,9 @@ def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
 
     On a systolic array, which takes rows as a stream, a tile ends with the rows of the matrix.
     """
-    scale = _scale(silicon)
+    scale = silicon.tile_scale
     tm, tn = SHAPES[:, :1] * scale, SHAPES[:, 1:] * scale
-    streams = silicon.array > 1.0
-    return np.where(streams, np.minimum(tm, SUBLANES * np.ceil(product.m / SUBLANES)), tm), tn
-
-
-def _scale(silicon: Silicon) -> Real:
-    """Power of two by which the largest tile may grow in a store that holds its sums too."""
-    room = np.where(silicon.accumulator_bytes > 0.0, silicon.accumulator_bytes, silicon.tile_bytes / 2.0)
-    room = np.where(np.isfinite(room), room, 0.0)
-    _, exponent = np.frexp(np.sqrt(np.maximum(room / (LARGEST * SUM_BYTES), 1.0)))
-    return np.where(silicon.array > 1.0, np.ldexp(1.0, exponent - 1), 1.0)
+    return np.where(silicon.streams, np.minimum(tm, SUBLANES * np.ceil(product.m / SUBLANES)), tm), tn
 
 
 def grid(product: Product, tiling: Tiling) -> Grid:
@@ -122,13 +100,13 @@ def grid(product: Product, tiling: Tiling) -> Grid:
 def footprint(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
     """Bytes of the store beside a core that a tile takes."""
     operands = STAGES * STEP * (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes)
-    sums = np.where(silicon.accumulator_bytes > 0.0, 0.0, SUM_BYTES)
+    sums = np.where(silicon.sums_apart, 0.0, SUM_BYTES)
     return operands + sums * tiling.tm * tiling.tn
 
 
 def fits(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
     """Whether a tile has room, operands and sums."""
-    own = np.where(silicon.accumulator_bytes > 0.0, silicon.accumulator_bytes, np.inf)
+    own = np.where(silicon.sums_apart, silicon.accumulator_bytes, np.inf)
     return (footprint(product, tiling, silicon) <= silicon.tile_bytes) & (SUM_BYTES * tiling.tm * tiling.tn <= own)
 
 
