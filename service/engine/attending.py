@@ -53,7 +53,7 @@ def fused(*, pairs: Real, width: tuple[Real, Real], gemm: Gemm, operands: tuple[
         operands=operands,
         matrix_operations=2.0 * pairs * (d_qk + d_v),
         vector_operations=SOFTMAX_OPERATIONS * pairs,
-        gemm=gemm,
+        gemms=(gemm,),
     )
 
 

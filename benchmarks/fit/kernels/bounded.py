@@ -99,5 +99,7 @@ class Model:
         return np.array([np.log(found[name] / each.low) / np.log(each.high / each.low) for name, each in self.ranges.items()])
 
     def _named(self, point: Real) -> dict[str, float]:
-        free = {name: float(each.low * (each.high / each.low) ** share) for (name, each), share in zip(self.ranges.items(), point, strict=True)}
+        free = {
+            name: float(each.low * (each.high / each.low) ** share) for (name, each), share in zip(self.ranges.items(), point, strict=True)
+        }
         return {**free, **self.fixed}

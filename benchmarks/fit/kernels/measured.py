@@ -133,7 +133,11 @@ def latent(chips: Chips, *, decode: bool) -> Iterator[tuple[str, Part]]:
     for (chip, q, kv), some in _groups(rows, "chip", "q_dtype", "kv_dtype"):
         heads = _column(some, "heads")
         one = np.ones(heads.size)
-        sizes = (one, 576.0 * one, 512.0 * one, 576.0 * BYTES[kv] * one) if decode else (heads, 192.0 * one, 128.0 * one, 320.0 * BYTES[kv] * one)
+        sizes = (
+            (one, 576.0 * one, 512.0 * one, 576.0 * BYTES[kv] * one)
+            if decode
+            else (heads, 192.0 * one, 128.0 * one, 320.0 * BYTES[kv] * one)
+        )
         yield _formats(q, kv), _part(chips, chip, some, (q, kv), sizes)
 
 
@@ -163,7 +167,9 @@ def experts(chips: Chips) -> Iterator[tuple[str, Part]]:
 
 
 def _moe(rows: list[Row], name: str, peak: Real, silicon: Silicon) -> Moe:
-    tokens, hidden, inter, topk, held, tp, ep = (_column(rows, each) for each in ("tokens", "hidden", "inter", "topk", "experts", "tp", "ep"))
+    tokens, hidden, inter, topk, held, tp, ep = (
+        _column(rows, each) for each in ("tokens", "hidden", "inter", "topk", "experts", "tp", "ep")
+    )
     assigned = tokens * topk / ep
     active = np.minimum(held / ep, np.maximum(assigned, 1.0))
     width, each = inter / tp, np.array([BYTES[name]])

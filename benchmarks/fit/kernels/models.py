@@ -37,7 +37,12 @@ GEMM = {
     "split_s": Range(1e-7, 4e-5, 7e-7),
 }
 QUANTIZED = {**GEMM, "quantize_s": Range(1e-8, 6e-6, 1.5e-6)}
-LAYER = {**{name: each for name, each in GEMM.items() if name not in ("hot", "copies", "launch_s", "split_s")}, "layer_s": Range(2e-6, 6e-5, 1.5e-5), "around": Range(0.02, 2.0, 0.4), "expert_s": Range(1e-10, 2e-7, 1e-8)}
+LAYER = {
+    **{name: each for name, each in GEMM.items() if name not in ("hot", "copies", "launch_s", "split_s")},
+    "layer_s": Range(2e-6, 6e-5, 1.5e-5),
+    "around": Range(0.02, 2.0, 0.4),
+    "expert_s": Range(1e-10, 2e-7, 1e-8),
+}
 FLASH = {
     "launch_s": Range(3e-7, 6e-5, 5e-6),
     "math": Range(0.2, 1.0, 0.7),
@@ -98,11 +103,14 @@ def layer_time(found: Mapping[str, float], told: Moe) -> Real:
 
 
 def flash_time(found: Mapping[str, float], told: Asked) -> Real:
-    return flash.op_time(told.ask, told.silicon, FlashParameters(*_columns(found, FlashParameters._fields)), LOOP)
+    p = FlashParameters(*_columns(found, FlashParameters._fields))
+    passes = flash.append_time(flash.appended_bytes(told.ask) + flash.converted_bytes(told.ask), told.silicon, p)
+    return np.asarray(flash.kernel_times(told.ask, told.silicon, p).min(axis=0)) + passes + flash.launch_time(p, LOOP)
 
 
 def split_time(found: Mapping[str, float], told: Asked) -> Real:
-    return split_kv.op_time(told.ask, told.silicon, SplitParameters(*_columns(found, SplitParameters._fields)), LOOP)
+    p = SplitParameters(*_columns(found, SplitParameters._fields))
+    return np.asarray(split_kv.kernel_times(told.ask, told.silicon, p, LOOP).min(axis=0)) + split_kv.launch_time(told.ask, p, LOOP)
 
 
 def vector_time(found: Mapping[str, float], told: Passed) -> Real:

@@ -153,12 +153,6 @@ def launch_time(p: FlashParameters, state: State) -> Real:
     return p.launch_s + p.eager_s if state.launch == EAGER else p.launch_s
 
 
-def op_time(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> Real:
-    """Of the whole op [s]."""
-    passes = append_time(appended_bytes(ask) + converted_bytes(ask), silicon, p)
-    return kernel_times(ask, silicon, p).min(axis=0) + passes + launch_time(p, state)
-
-
 def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> Ladder:
     """From the roofline to the time of the whole op, for the fastest candidate [rows]."""
     times = kernel_times(ask, silicon, p)

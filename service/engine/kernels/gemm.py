@@ -19,7 +19,7 @@ from .losses import Ladder
 from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
 from .rereads import hbm_bytes, partial_bytes
 from .silicon import Silicon
-from .tiling import ISSUE_ROWS, Grid, Product, Tiling, grid
+from .tiling import Grid, Product, Tiling, grid
 
 STEP_BYTES = 128.0
 """Bytes along k that one step of latency brings for each row."""
@@ -72,29 +72,31 @@ class Work(NamedTuple):
 
 def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Work:
     """What chip and memory do for a tiling."""
-    at = grid(product, tiling)
+    at = grid(product, tiling, silicon)
     rounds = waves(at.tiles, silicon.cores, p.quantized)
     math = tile_math(product, tiling, at, silicon) / p.math
     fed = tile_feed(product, tiling, at, silicon) / p.feed
     steps = at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s)
     chip = rounds * (np.maximum(np.maximum(math, fed), steps) + p.fill_s)
-    memory = served_bytes(product, tiling, at, silicon, p, state) / (p.memory * silicon.hbm_bandwidth)
+    cold = 1.0 - hot_share(product, silicon, p, state)
+    memory = cold * hbm_bytes(product, tiling, at, silicon) / (p.memory * silicon.hbm_bandwidth)
     return Work(at, rounds, math, chip, memory, split_time(product, tiling, silicon, p))
 
 
 def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
-    """Least time of the arithmetic of one tile on one core [s]; matrix instructions compute 16 rows at least."""
-    return 2.0 * np.maximum(tiling.tm, ISSUE_ROWS) * tiling.tn * at.depth * (silicon.cores / product.peak)
+    """Least time of the arithmetic of one tile on one core [s].
+
+    A weight-stationary systolic array takes the rows of the tile once for each block of weights of its size, passes back to back,
+    and once fills and drains; without an array the edge is 1 and there is nothing to fill.
+    """
+    block = silicon.array * silicon.array
+    passes = silicon.array * np.ceil(tiling.tn / silicon.array) * at.depth / block
+    return 2.0 * block * (passes * np.maximum(tiling.tm, silicon.issue_rows) + silicon.fill_rows) * (silicon.cores / product.peak)
 
 
 def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
     """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
     return (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth / silicon.feed_clock
-
-
-def served_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon, p: GemmParameters, state: State) -> Real:
-    """HBM bytes with re-reads, less those that the last cache serves."""
-    return hbm_bytes(product, tiling, at, silicon) * (1.0 - hot_share(product, silicon, p, state))
 
 
 def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:

@@ -9,6 +9,7 @@ The order matters to who is charged with what two of them cost together; it is p
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +49,11 @@ class Ladder(NamedTuple):
     @property
     def losses(self) -> Losses:
         """What each step adds."""
-        return Losses(*(after - before for before, after in zip(self[:-1], self[1:], strict=True)))
+        return Losses(*(after - before for before, after in pairwise(self)))
 
 
 def chosen(candidates: Real, index: Real) -> Real:
     """Row by row the candidate at `index`, of values that may be the same for all rows or all candidates."""
     wide = np.broadcast_to(candidates, np.broadcast_shapes(candidates.shape, (1, index.size)))
-    return np.take_along_axis(wide, np.broadcast_to(index, (1, wide.shape[1])), axis=0)[0]
+    taken: Real = np.take_along_axis(wide, np.broadcast_to(index, (1, wide.shape[1])), axis=0)[0]
+    return taken

@@ -37,7 +37,8 @@ def waves(blocks: Real, cores: Real, quantized: Real) -> Real:
     array([1.   , 2.   , 1.009])
     """
     even = np.maximum(blocks / cores, 1.0)
-    return even + quantized * (np.ceil(even) - even)
+    rounds: Real = even + quantized * (np.ceil(even) - even)
+    return rounds
 
 
 def overlapped(a: Real, b: Real, overlap: Real) -> Real:

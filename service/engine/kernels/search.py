@@ -15,7 +15,7 @@ from ..arrays import Real, cut
 from .gemm import STEP_BYTES, GemmParameters, product_time, tile_feed, tile_math, work
 from .physics import State
 from .silicon import SUM_BYTES, Silicon
-from .tiling import STEP, Product, Tiling, fits, grid, shapes
+from .tiling import Product, Tiling, fits, grid, shapes
 
 SURVIVORS = 4
 """Candidates of each row that are timed in full."""
@@ -36,8 +36,8 @@ class Problem(NamedTuple):
         return max(each.size for each in (*self.product, *self.parameters, self.silicon.cores))
 
     def cut(self, part: slice) -> Problem:
-        product, parameters = (type(of)(*(cut(each, part) for each in of)) for of in (self.product, self.parameters))
-        return Problem(product, self.silicon.cut(part), parameters)
+        product = Product(*(cut(each, part) for each in self.product))
+        return Problem(product, self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
 
     def time(self, tiling: Tiling, state: State) -> Real:
         """Time of the product for a tiling [s]; endless where the tile has no room."""
@@ -93,13 +93,14 @@ def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
     """
     product, silicon, p = problem
     whole = Tiling(tm, tn, np.ones(1))
-    at = grid(product, whole)
+    at = grid(product, whole, silicon)
     a = np.maximum(tile_math(product, whole, at, silicon) / p.math, tile_feed(product, whole, at, silicon) / p.feed)
     a = np.maximum(a, at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s))
     r = 2.0 * SUM_BYTES * (product.batch * product.m * product.n) / (p.feed * silicon.clock * silicon.cores)
     u = p.split_s / np.log(2.0)
     best = 2.0 * a / (u + np.sqrt(u * u + 4.0 * a * r))
     useful = a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
-    limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / STEP))
+    limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / silicon.step))
     _, exponent = np.frexp(np.minimum(np.maximum(limit, 1.0), LARGEST_SPLIT))
-    return np.ldexp(1.0, exponent - 1)
+    below: Real = np.ldexp(1.0, exponent - 1)
+    return below

@@ -12,10 +12,21 @@ from numpy.typing import NDArray
 
 from ..arrays import Real, column, cut
 
-UNLIMITED: Mapping[str, float] = {"cores": 1.0, "clock": np.inf, "cache_bytes": 0.0, "tile_bytes": np.inf, "accumulator_bytes": np.inf, "array": 1.0}
+UNLIMITED: Mapping[str, float] = {
+    "cores": 1.0,
+    "clock": np.inf,
+    "cache_bytes": 0.0,
+    "tile_bytes": np.inf,
+    "accumulator_bytes": np.inf,
+    "array": 1.0,
+}
 """What is taken for a number that is unknown: one core, and no limit otherwise."""
 
 
+STEP = 64.0
+"""Elements of k that one step of the main loop takes."""
+ISSUE_ROWS = 16.0
+"""Rows that a matrix instruction computes at least."""
 SUM_BYTES = 4.0
 """An fp32 partial sum [B]."""
 SHAPES: Real = np.array(
@@ -79,6 +90,21 @@ class Silicon:
         largest = SUM_BYTES * SHAPES[0].prod()
         _, exponent = np.frexp(np.sqrt(np.maximum(np.where(np.isfinite(room), room, 0.0) / largest, 1.0)))
         return np.where(self.streams, np.ldexp(1.0, exponent - 1), 1.0)
+
+    @cached_property
+    def issue_rows(self) -> Real:
+        """Rows of a tile that are computed at least: a matrix instruction has 16; an array takes as long to load its weights."""
+        return np.where(self.streams, self.array, ISSUE_ROWS)
+
+    @cached_property
+    def fill_rows(self) -> Real:
+        """Rows' worth of time until an array has its first weights and has given its last result: 3·edge − 2."""
+        return np.where(self.streams, 3.0 * self.array - 2.0, 0.0)
+
+    @cached_property
+    def step(self) -> Real:
+        """Elements of k of one step of the main loop; an array takes its whole edge."""
+        return np.maximum(self.array, STEP)
 
     @cached_property
     def sums_apart(self) -> NDArray[np.bool_]:

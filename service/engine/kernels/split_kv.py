@@ -19,8 +19,7 @@ from ..arrays import Real
 from .attend import Attend
 from .losses import Ladder, chosen
 from .physics import EAGER, RESIDENT, State, overlapped, waves
-from .silicon import Silicon
-from .tiling import ISSUE_ROWS
+from .silicon import ISSUE_ROWS, Silicon
 
 SPLITS: Real = np.array([[1.0], [2.0], [4.0], [8.0], [16.0], [32.0], [64.0]])
 LEAST_KEYS = 128.0
@@ -86,7 +85,8 @@ def chip_time(ask: Attend, at: Plan, silicon: Silicon, p: SplitParameters) -> Re
 
 def grown(ask: Attend, p: SplitParameters) -> Real:
     """Factor by which the fixed times of a head of this width differ from those of 128."""
-    return (ask.d_v / WIDTH) ** p.width
+    factor: Real = (ask.d_v / WIDTH) ** p.width
+    return factor
 
 
 def stays(ask: Attend, silicon: Silicon, state: State) -> Real:
@@ -132,11 +132,6 @@ def kernel_times(ask: Attend, silicon: Silicon, p: SplitParameters, state: State
 def launch_time(ask: Attend, p: SplitParameters, state: State) -> Real:
     device = p.launch_s * grown(ask, p)
     return device + p.eager_s if state.launch == EAGER else device
-
-
-def op_time(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Real:
-    """Of the whole op [s]."""
-    return kernel_times(ask, silicon, p, state).min(axis=0) + launch_time(ask, p, state)
 
 
 def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Ladder:

@@ -11,18 +11,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Real
 from .silicon import SHAPES, SUM_BYTES, Silicon
 
-STEP = 64.0
-"""Elements of k that one step of the main loop takes."""
 STAGES = 2.0
 """Steps that are in the store at once: one is computed with, one arrives."""
-ISSUE_ROWS = 16.0
-"""Rows that a matrix instruction computes at least."""
 SUBLANES = 8.0
 """Rows of a vector register of a chip with a systolic array, to which a tile is cut."""
+
 
 class Product(NamedTuple):
     """`batch` independent products a[m, k] · b[k, n] with the bytes of an element of each operand and the peak they run at."""
@@ -90,27 +88,27 @@ def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
     return np.where(silicon.streams, np.minimum(tm, SUBLANES * np.ceil(product.m / SUBLANES)), tm), tn
 
 
-def grid(product: Product, tiling: Tiling) -> Grid:
+def grid(product: Product, tiling: Tiling, silicon: Silicon) -> Grid:
     """Tiles of a product and the depth that each walks."""
     rows, cols = np.ceil(product.m / tiling.tm), np.ceil(product.n / tiling.tn)
-    depth = STEP * np.ceil(product.k / (tiling.split * STEP))
+    depth = silicon.step * np.ceil(product.k / (tiling.split * silicon.step))
     return Grid(rows, cols, rows * cols * tiling.split * product.batch, depth)
 
 
 def footprint(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
     """Bytes of the store beside a core that a tile takes."""
-    operands = STAGES * STEP * (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes)
+    operands = STAGES * silicon.step * (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes)
     sums = np.where(silicon.sums_apart, 0.0, SUM_BYTES)
     return operands + sums * tiling.tm * tiling.tn
 
 
-def fits(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
+def fits(product: Product, tiling: Tiling, silicon: Silicon) -> NDArray[np.bool_]:
     """Whether a tile has room, operands and sums."""
     own = np.where(silicon.sums_apart, silicon.accumulator_bytes, np.inf)
-    return (footprint(product, tiling, silicon) <= silicon.tile_bytes) & (SUM_BYTES * tiling.tm * tiling.tn <= own)
+    room: NDArray[np.bool_] = (footprint(product, tiling, silicon) <= silicon.tile_bytes) & (SUM_BYTES * tiling.tm * tiling.tn <= own)
+    return room
 
 
-def padding_efficiency(product: Product, tiling: Tiling) -> Real:
+def padding_efficiency(product: Product, tiling: Tiling, at: Grid) -> Real:
     """Useful operations of those that whole tiles compute."""
-    at = grid(product, tiling)
     return product.m * product.n * product.k / (at.rows * tiling.tm * at.cols * tiling.tn * at.depth * tiling.split)
