@@ -42,9 +42,9 @@ class ShardingModel(BaseModel):
     out_unreduced: AxisList = Field(default=[], description="axes that split a summed dim, over which the result stays a partial sum")
 
     @property
-    def specs(self) -> dict[str, list[None | str | list[str]]]:
+    def specs(self) -> dict[str, list[str | list[str] | None]]:
         """The partition spec of every array, the result last, then the axes of partial sums if there are any."""
-        unreduced: dict[str, list[None | str | list[str]]] = {"out_unreduced": [*self.out_unreduced]} if self.out_unreduced else {}
+        unreduced: dict[str, list[str | list[str] | None]] = {"out_unreduced": [*self.out_unreduced]} if self.out_unreduced else {}
         return {**self.__pydantic_extra__, "out": self.out, **unreduced}
 
     def document(self) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from service.catalogue import load
 from . import measured, models
 from .bounded import KEPT, Model, Part, Real
 
-LEAST_ROWS = 20
-"""A chip with fewer rows of a kernel takes the parameters of its family."""
+LEAST_ROWS, FEW_ROWS = 20, 5
+"""A chip with fewer rows of a program takes the parameters of its family, to which it adds unless it has fewer still."""
 FOLDS = 4
 FAMILY_ROWS, GENERIC_ROWS = 80, 40
 """Rows of a chip that a fit of several takes at most."""
@@ -28,11 +28,10 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ampere": ("nvidia-a100-sxm-80gb",),
     "hopper": ("nvidia-h100-sxm",),
     "blackwell": ("nvidia-b200", "nvidia-b300", "nvidia-gb200", "nvidia-gb300"),
-    "graphics": ("nvidia-a40", "nvidia-rtx-pro-6000-blackwell"),
+    "workstation-ampere": ("nvidia-a40",),
+    "workstation-blackwell": ("nvidia-rtx-pro-6000-blackwell",),
 }
-"""Chips whose kernels are the same programs: of one die or its successor, and those with graphics memory."""
-ALIKE = ("nvidia-b200",)
-"""Of these families the chips are so alike that each starts from what they share."""
+"""Chips whose kernels are the same programs: of one die or its successor. What a family shares is where each of its chips starts."""
 APART = ("intel-arc-pro-b60",)
 """Chips of another maker, timed with other libraries, that would not help any chip."""
 
@@ -74,17 +73,17 @@ class Kernel:
     def fitted(self) -> Iterator[Fitted]:
         """Of each chip, each family of several, and any chip; a chip of a family starts from what the family shares."""
         for regime, parts in self.read.items():
-            enough = [part for part in parts if part.size >= LEAST_ROWS]
+            some = [part for part in parts if part.size >= FEW_ROWS]
             shared: dict[str, Fitted] = {}
             for family in FAMILIES.values():
-                mine = [part for part in enough if part.chip in family]
+                mine = [part for part in some if part.chip in family]
                 if len(mine) > 1:
                     found = self._best(regime, mine, FAMILY_ROWS)
-                    shared.update(dict.fromkeys(family, found) if family[0] in ALIKE else {})
+                    shared.update(dict.fromkeys(family, found))
                     yield found
-            yield from (self._of_chip(regime, part, shared.get(part.chip)) for part in enough)
-            common = [part for part in enough if part.chip not in APART]
-            if len(common) > 1:
+            yield from (self._of_chip(regime, part, shared.get(part.chip)) for part in some if part.size >= LEAST_ROWS)
+            common = [part for part in some if part.chip not in APART]
+            if len({family for family, chips in FAMILIES.items() for part in common if part.chip in chips}) > 1:
                 yield self._best(regime, common, GENERIC_ROWS)
 
     def _best(self, regime: str, parts: Sequence[Part], most: int) -> Fitted:

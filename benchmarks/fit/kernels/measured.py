@@ -32,6 +32,8 @@ BITS = {"fp32": "bits-32", "bf16": "bits-16", "fp16": "bits-16", "fp8_e4m3": "bi
 BLOCKED = {"block128"}
 AGREE = 1.25
 """Two libraries agree whose times differ by less than this factor."""
+LOOPED = {"nvidia-a100-sxm-80gb", "nvidia-h100-sxm"}
+"""Chips with rows of a steady loop, which those of a profiler and an older library would blur."""
 GRAPH_SOURCES = ("aiconfigurator", "vidur")
 """Works that timed the device and not the host."""
 WIDTHS = ((128.0, "narrow"), (256.0, "wide"), (np.inf, "widest"))
@@ -96,19 +98,19 @@ def products(chips: Chips) -> Iterator[tuple[str, Part]]:
     """Matrix products, by bits of their operands and by chip."""
     rows = [row for row in read("products") if row["source"] in GRAPH_SOURCES]
     for (chip, a, scaling, source), some in _groups(rows, "chip", "a_dtype", "scaling", "source"):
-        if chip == "nvidia-a100-sxm-80gb" and source == "vidur" or chip == "nvidia-h100-sxm" and source == "vidur":
-            continue  # profiler rows of another library; the chip has rows of a steady loop
+        if source == "vidur" and chip in LOOPED:
+            continue
         block = scaling in BLOCKED
-        told = Told(_product(some, a, block, chips.peak(chip, CLASSES[a])), chips.silicon(chip))
+        told = Told(_product(some, a, chips.peak(chip, CLASSES[a]), in_blocks=block), chips.silicon(chip))
         part = Part(chip, told, _column(some, "measured_s"))
         yield BITS[a] + ("-blocks" if block else ""), part.where(part.measured_s >= told.product.bytes / told.silicon.hbm_bandwidth)
 
 
-def _product(rows: list[Row], a: str, block: bool, peak: Real) -> Product:
+def _product(rows: list[Row], a: str, peak: Real, *, in_blocks: bool) -> Product:
     m, n, k, batch = (_column(rows, name) for name in ("m", "n", "k", "batch"))
-    scales = (4.0 / 128.0, 4.0 / 128.0**2) if block else (0.0, 0.0)
+    scales = (4.0 / 128.0, 4.0 / 128.0**2) if in_blocks else (0.0, 0.0)
     cast = 2.0 if a in ("fp8_e4m3", "nvfp4") else 0.0
-    sizes = (BYTES[a] + scales[0], BYTES[rows[0]["b_dtype"] if "b_dtype" in rows[0] else a] + scales[1], 2.0, cast)
+    sizes = (BYTES[a] + scales[0], BYTES[rows[0]["b_dtype"]] + scales[1], 2.0, cast)
     a_bytes, b_bytes, out_bytes, cast_bytes = (np.array([each]) for each in sizes)
     return Product(m, n, k, batch, a_bytes, b_bytes, out_bytes, peak, cast_bytes)
 
@@ -146,7 +148,10 @@ def _part(chips: Chips, chip: str, rows: list[Row], formats: tuple[str, str], si
     kv_heads, d_qk, d_v, kv_row = sizes
     batch, heads, q_len, kv_len = (_column(rows, name) for name in ("batch", "heads", "q_len", "kv_len"))
     peak = chips.peak(chip, "fp8" if q == kv == "fp8" else "bf16")
-    ask = Attend(batch, heads, kv_heads, q_len, kv_len, kv_len, True, d_qk, d_v, np.array([BYTES[q]]), kv_row, np.array([2.0]), peak)
+    ask = Attend(
+        batch=batch, heads=heads, kv_heads=kv_heads, q_len=q_len, kv_len=kv_len, window=kv_len, is_causal=True, d_qk=d_qk, d_v=d_v,
+        q_bytes=np.array([BYTES[q]]), kv_row_bytes=kv_row, out_bytes=np.array([2.0]), peak=peak,
+    )  # fmt: skip
     return Part(chip, Asked(ask, chips.silicon(chip)), _column(rows, "measured_s"))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Real
 from ..attending import causal_pairs
 from .attend import Attend
-from .losses import Ladder, chosen
+from .losses import Ladder, least
 from .physics import EAGER, State, overlapped, throttled
 from .silicon import Silicon
 
@@ -156,13 +156,13 @@ def launch_time(p: FlashParameters, state: State) -> Real:
 def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> Ladder:
     """From the roofline to the time of the whole op, for the fastest candidate [rows]."""
     times = kernel_times(ask, silicon, p)
-    best = np.argmin(times, axis=0)[np.newaxis]
-    at = Walk(*(chosen(each, best) for each in walk(ask, p)))
+    best = least(times)
+    at = Walk(*(best.of(each) for each in walk(ask, p)))
     pair, once = ask.pair_flops * silicon.cores / ask.peak, ask.bytes / silicon.hbm_bandwidth
     busy = makespan(at.pairs * pair, at.longest * pair, at.blocks, silicon.cores, p.tail)
     append = p.append * appended_bytes(ask) / silicon.hbm_bandwidth
     reached = np.maximum(busy, memory_time(ask, at, silicon, p)) + append / p.memory
-    alone = chosen(times, best) + append / p.memory
+    alone = best.of(times) + append / p.memory
     converted = alone + append_time(converted_bytes(ask), silicon, p)
     return Ladder(
         roofline=np.maximum(ask.pairs * ask.pair_flops / ask.peak, once),
@@ -173,4 +173,4 @@ def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> L
         rate=alone,
         quantization=converted,
         launch=converted + launch_time(p, state),
-    )
+    ).climbing()

@@ -1,6 +1,6 @@
 """Time of a matrix product from its tiling.
 
-tile       max of arithmetic, feed from the last cache into the core, and the latency of the steps along k
+tile       max of arithmetic, feed from the last cache into the core, and latency of the steps along k; then half of its output
 chip       waves · (tile + fill)
 memory     HBM bytes with re-reads over the bandwidth that is reached, less what the cache holds in a steady loop
 product    chip and memory overlap; then partial sums of a split are added up; long kernels lose clock
@@ -21,6 +21,8 @@ from .rereads import hbm_bytes, partial_bytes
 from .silicon import Silicon
 from .tiling import Grid, Product, Tiling, grid
 
+EPILOGUE = 0.5
+"""Share of the time to write a tile that the next tile does not hide."""
 STEP_BYTES = 128.0
 """Bytes along k that one step of latency brings for each row."""
 
@@ -77,7 +79,8 @@ def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, 
     math = tile_math(product, tiling, at, silicon) / p.math
     fed = tile_feed(product, tiling, at, silicon) / p.feed
     steps = at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s)
-    chip = rounds * (np.maximum(np.maximum(math, fed), steps) + p.fill_s)
+    left = tile_output(product, tiling, silicon) / p.feed
+    chip = rounds * (np.maximum(np.maximum(math, fed), steps) + left + p.fill_s)
     cold = 1.0 - hot_share(product, silicon, p, state)
     memory = cold * hbm_bytes(product, tiling, at, silicon) / (p.memory * silicon.hbm_bandwidth)
     return Work(at, rounds, math, chip, memory, split_time(product, tiling, silicon, p))
@@ -97,6 +100,12 @@ def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
 def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
     """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
     return (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth / silicon.feed_clock
+
+
+def tile_output(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
+    """Clocks' worth of time that the results of a tile take to leave a core at one byte per clock [s]: half of it, for the other half
+    hides behind the next tile."""
+    return EPILOGUE * tiling.tm * tiling.tn * product.out_bytes / silicon.feed_clock
 
 
 def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:
@@ -133,6 +142,7 @@ def ladder(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters
     """From the roofline to the time of the whole op, for a tiling [rows]."""
     parts = work(product, tiling, silicon, p, state)
     math, fed = tile_math(product, tiling, parts.at, silicon), tile_feed(product, tiling, parts.at, silicon) / p.feed
+    left = tile_output(product, tiling, silicon) / p.feed
     cold = 1.0 - hot_share(product, silicon, p, state)
     once = cold * product.bytes / silicon.hbm_bandwidth
     again = parts.memory * p.memory
@@ -144,8 +154,8 @@ def ladder(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters
         padding=np.maximum(padded, once),
         waves=np.maximum(parts.waves * math, once),
         rereads=np.maximum(parts.waves * math, again),
-        bandwidth=np.maximum(parts.waves * np.maximum(math, fed), parts.memory),
+        bandwidth=np.maximum(parts.waves * (np.maximum(math, fed) + left), parts.memory),
         rate=alone,
         quantization=quantized,
         launch=quantized + launch_time(p, state),
-    )
+    ).climbing()

@@ -9,10 +9,11 @@ The order matters to who is charged with what two of them cost together; it is p
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Real
 
@@ -41,6 +42,10 @@ class Ladder(NamedTuple):
     quantization: Real
     launch: Real
 
+    def climbing(self) -> Ladder:
+        """The same with no step below the one before, from which it may differ by rounding."""
+        return Ladder(*accumulate(self, np.maximum))
+
     @property
     def estimate(self) -> Real:
         """Time of the whole op [s]."""
@@ -52,8 +57,19 @@ class Ladder(NamedTuple):
         return Losses(*(after - before for before, after in pairwise(self)))
 
 
-def chosen(candidates: Real, index: Real) -> Real:
-    """Row by row the candidate at `index`, of values that may be the same for all rows or all candidates."""
-    wide = np.broadcast_to(candidates, np.broadcast_shapes(candidates.shape, (1, index.size)))
-    taken: Real = np.take_along_axis(wide, np.broadcast_to(index, (1, wide.shape[1])), axis=0)[0]
-    return taken
+class Choice(NamedTuple):
+    """Which of some candidates each row takes."""
+
+    index: NDArray[np.intp]
+    shape: tuple[int, ...]
+    """[candidates, rows]"""
+
+    def of(self, values: Real) -> Real:
+        """Row by row what the candidate has of `values`, which may be the same for all candidates or all rows."""
+        taken: Real = np.broadcast_to(values, self.shape)[self.index, np.arange(self.shape[1])]
+        return taken
+
+
+def least(times: Real) -> Choice:
+    """The fastest candidate of each row, of `times` [candidates, rows]."""
+    return Choice(np.argmin(times, axis=0), times.shape)

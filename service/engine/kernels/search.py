@@ -20,6 +20,8 @@ from .tiling import Product, Tiling, fits, grid, shapes
 SURVIVORS = 4
 """Candidates of each row that are timed in full."""
 LARGEST_SPLIT = 32.0
+SMALLEST = 1e-100
+"""Stands for a split that costs nothing [s]."""
 PART = 1024
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
 
@@ -98,7 +100,7 @@ def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
     a = np.maximum(a, at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s))
     r = 2.0 * SUM_BYTES * (product.batch * product.m * product.n) / (p.feed * silicon.clock * silicon.cores)
     u = p.split_s / np.log(2.0)
-    best = 2.0 * a / (u + np.sqrt(u * u + 4.0 * a * r))
+    best = 2.0 * a / np.maximum(u + np.sqrt(u * u + 4.0 * a * r), SMALLEST)
     useful = a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
     limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / silicon.step))
     _, exponent = np.frexp(np.minimum(np.maximum(limit, 1.0), LARGEST_SPLIT))

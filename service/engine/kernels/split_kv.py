@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import Real
 from .attend import Attend
-from .losses import Ladder, chosen
+from .losses import Ladder, least
 from .physics import EAGER, RESIDENT, State, overlapped, waves
 from .silicon import ISSUE_ROWS, Silicon
 
@@ -137,13 +137,13 @@ def launch_time(ask: Attend, p: SplitParameters, state: State) -> Real:
 def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Ladder:
     """From the roofline to the time of the whole op, for the fastest split [rows]."""
     times = kernel_times(ask, silicon, p, state)
-    best = np.argmin(times, axis=0)[np.newaxis]
-    at = Plan(*(chosen(each, best) for each in plan(ask, silicon, p)))
+    best = least(times)
+    at = Plan(*(best.of(each) for each in plan(ask, silicon, p)))
     flops = ask.batch * ask.kv_heads * at.rows * ask.keys_read * ask.pair_flops
     once = ask.bytes / (serving(ask, silicon, p, state) * silicon.hbm_bandwidth)
     padded, spread = flops / ask.peak, np.maximum(flops / ask.peak * at.uneven, once * memory_uneven(at, silicon))
     joined = joined_bytes(ask, at) / (p.cache * silicon.hbm_bandwidth)
-    alone = chosen(times, best)
+    alone = best.of(times)
     return Ladder(
         roofline=np.maximum(ask.pairs * ask.pair_flops / ask.peak, once),
         padding=np.maximum(padded, once),
@@ -153,4 +153,4 @@ def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> L
         rate=alone,
         quantization=alone,
         launch=alone + launch_time(ask, p, state),
-    )
+    ).climbing()

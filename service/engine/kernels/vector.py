@@ -67,4 +67,4 @@ def ladder(ask: Pass, silicon: Silicon, p: VectorParameters, state: State) -> La
     reached = np.maximum(math, once / p.memory) + ramp
     alone = overlapped(overlapped(once / p.memory, math / p.math, p.overlap), reduction, p.overlap) + ramp
     launch = p.launch_s + p.eager_s if state.launch == EAGER else p.launch_s
-    return Ladder(roofline, roofline, roofline, roofline, reached, alone, alone, alone + launch)
+    return Ladder(roofline, roofline, roofline, roofline, reached, alone, alone, alone + launch).climbing()

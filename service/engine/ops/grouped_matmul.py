@@ -74,5 +74,11 @@ class GroupedMatmul(Term):
     def resolved(self) -> Self:
         more = self.top_k > self.experts
         if more.any():
-            raise InvalidInput([Fault(self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most as many experts as there are.")])
+            raise InvalidInput(
+                [
+                    Fault(
+                        self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most as many experts as there are."
+                    )
+                ]
+            )
         return super().resolved()

@@ -65,7 +65,9 @@ class LatentAttention(Term):
     rope_dim: Real = dim("width of the rotary key beside it")
     head_dim: Real = dim("width of a query and a key of a head, the rotary part left out")
     v_head_dim: Real = dim("width of a value of a head")
-    form: str = choice("what heads attend over: latents, or keys and values written out", "name", default=REQUIRED, names=(ABSORBED, EXPANDED))
+    form: str = choice(
+        "what heads attend over: latents, or keys and values written out", "name", default=REQUIRED, names=(ABSORBED, EXPANDED)
+    )
     dtype: str | None = choice("format of q and out, and of what is cached unless kv_dtype is given")
     kv_dtype: str | None = choice("format of latents, keys and values (dtype)")
     out_dtype: str | None = choice("format of out (dtype)")
