@@ -95,9 +95,7 @@ def architectures(fits: Mapping[str, Fit]) -> Iterator[Calibration]:
             fit = fits[name]
             left_out = [judged for chip, judged in fit.unseen.items() if chip in mine]
             judged = left_out or list(fit.unseen.values())
-            apart = (
-                "fits that leave out one chip each" if left_out else "no second chip was measured: those of Blackwell, each left out"
-            )
+            apart = "fits that leave out one chip each" if left_out else "no second chip was measured: those of Blackwell, each left out"
             rows = fit.seen.rows.where(np.isin(fit.seen.rows.chip, mine))
             kinds.append(Kind(name, _source(name), fit.found.architectures[family], judged, _together(judged), apart, rows))
         why = f"{len(mine)} of its chips {'was' if len(mine) == 1 else 'were'} timed; another may differ in its latencies."
@@ -113,9 +111,7 @@ def generic(rows: Rows, fitting: Fitting) -> Calibration:
         judged = [fitting.judge(part.where(part.kind == kind), lambda _: pace) for kind in np.unique(part.kind)]
         apart = "nothing was fitted: all rows on NVLink" if name == "any" else "nothing was fitted: rows across nodes, of two clusters"
         kinds.append(Kind(name, "nccl-tuning", pace, judged, _together(judged), apart, derived=published.DERIVED))
-    regime = (
-        "The constants by which NCCL plans, for NVLink and for a network. Not fitted, and not measured on links of other makers."
-    )
+    regime = "The constants by which NCCL plans, for NVLink and for a network. Not fitted, and not measured on links of other makers."
     why = "Constants of a planner; how far measured times lie from them is in the band, and it is far across nodes."
     return Calibration("generic", "Any chip", "low", why, {}, regime, kinds, topology=None)
 

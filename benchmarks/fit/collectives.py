@@ -164,12 +164,12 @@ class Fitting:
 
 def _inside(chip: Chip) -> float:
     """What one chip sends into its domain [B/s]."""
-    return _rate(chip.file.scale_up and chip.file.scale_up.bandwidth_per_chip_per_direction)
+    return _rate(None if chip.file.scale_up is None else chip.file.scale_up.bandwidth_per_chip_per_direction)
 
 
 def _outside(chip: Chip) -> float:
     """What one chip sends out of it [B/s]."""
-    return _rate(chip.file.scale_out and chip.file.scale_out.bandwidth_per_chip_per_direction)
+    return _rate(None if chip.file.scale_out is None else chip.file.scale_out.bandwidth_per_chip_per_direction)
 
 
 def _rate(stated: Quantity | None) -> float:

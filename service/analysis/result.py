@@ -17,6 +17,7 @@ from ..engine.roofline import BOUNDS, REGIMES, TIE
 from ..engine.thresholds import Threshold
 from . import network
 from .cells import Cells, Flag
+from .estimates import Predicted
 from .notes import notes
 from .terms import Asked
 
@@ -24,11 +25,15 @@ HELPS = constant(1.0 + TIE)
 """A speedup beyond this is one."""
 
 ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
-"""Predictions of time; null until a layer predicts."""
+"""Predictions of time; null where nothing predicts."""
 
 
-def result(asked: Asked, report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
-    """The document of one row, or of all rows, as `cells` says; `others` are plans that do the same otherwise."""
+def result(asked: Asked, report: Report, others: Sequence[Alternative], expected: Predicted | None, cells: Cells) -> dict[str, Any]:
+    """The document of one row, or of all rows, as `cells` says.
+
+    others    plans that do the same otherwise
+    expected  the prediction of its time, where there is one
+    """
     found, takes_time = layers(report, others, cells), report.lower > 0
     return {
         "flops": cells.whole(report.flops),
@@ -41,7 +46,7 @@ def result(asked: Asked, report: Report, others: Sequence[Alternative], cells: C
         "intensity_flops_per_byte": found["hbm"]["intensity_flops_per_byte"],
         **_approximation(report, cells),
         "layers": found,
-        "time": times(report, cells),
+        "time": {**times(report, cells), **estimates(expected, cells)},
         "bound": cells.name(report.longest, BOUNDS),
         "regime": cells.name(report.longest, REGIMES),
         "attainable_flops_per_s": cells.number(share(report.flops, report.lower), takes_time),
@@ -58,8 +63,16 @@ def times(report: Report, cells: Cells) -> dict[str, Any]:
         "lower_s": cells.number(report.lower),
         "upper_s": cells.number(report.upper),
         "overlapped_s": cells.number(report.overlapped),
-        **dict.fromkeys(ESTIMATES),
+        **estimates(None, cells),
     }
+
+
+def estimates(found: Predicted | None, cells: Cells) -> dict[str, Any]:
+    """The prediction of the time, its band, and what it stands on."""
+    if found is None:
+        return dict.fromkeys(ESTIMATES)
+    expected, low, high = found.estimate
+    return dict(zip(ESTIMATES, (cells.number(expected), cells.number(low), cells.number(high), found.basis), strict=True))
 
 
 def share(part: Real, whole: Real) -> Real:

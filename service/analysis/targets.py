@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from ..catalogue import Catalogue, Chip
+from ..catalogue import Calibrations, Catalogue, Chip
 from ..catalogue.quantity import Quantity
 from ..engine.arrays import column
 from ..engine.machine import Machine, Placement
@@ -29,12 +29,16 @@ class Target:
     document: Mapping[str, Any]
     """the target with the chip pinned to its revision"""
     digest: str
-    """of the numbers that the engine may use"""
+    """of the numbers that the engine may use, and of the calibrations, pinned"""
     chip: Chip | None
     """the catalogue entry, where the chip is one"""
     assumed: tuple[Mapping[str, Any], ...] = field(default=())
     wired: Wired = Wired()
     """the mesh that the chips form, and what must be said of it"""
+    linked: Chip | None = None
+    """the chip whose links the mesh may take"""
+    calibrations: Calibrations = Calibrations()
+    """what measured times say of it"""
 
     @property
     def l2_bytes(self) -> float | None:
@@ -64,12 +68,15 @@ class Target:
         if asked is None:
             return self
         wired = meshes.resolve(asked, chip, catalogue, f"{pointer}/mesh")
+        calibrations = catalogue.calibrations_of(chip)
         return replace(
             self,
             document={**self.document, "mesh": wired.document},
-            digest=digest({"chip": self.digest, "mesh": _plain(wired.document)}),
+            digest=digest({"chip": self.digest, "mesh": _plain(wired.document), "calibrations": calibrations.refs}),
             assumed=(*self.assumed, *wired.assumed),
             wired=wired,
+            linked=chip,
+            calibrations=calibrations,
         )
 
     def _cited(self, value: Quantity) -> str:

@@ -23,7 +23,7 @@ Request = tuple[str, str, bytes]
 def questions(catalogue: Catalogue) -> Iterator[dict[str, Any]]:
     """Mixed questions: kinds, formats, chips, lists of ops, columns beyond what is computed inline, and refusals."""
     chips = [chip.id for chip in catalogue.chips if "bf16" in chip.numbers().get("peak_flops_per_s", {})]
-    dice = random.Random(3)  # noqa: S311 - repeatable, not secret
+    dice = random.Random(3)
 
     def size() -> int:
         return dice.randint(1, 20_000)
@@ -68,7 +68,7 @@ def test_16_threads_get_the_bytes_that_a_single_one_gets(port: int, requests: li
     assert {status for status, _ in serial.values()} == {200, 404, 422}
 
     def work(seed: int) -> list[tuple[Request, tuple[int, bytes]]]:
-        dice = random.Random(seed)  # noqa: S311
+        dice = random.Random(seed)
         with closing(HTTPConnection("127.0.0.1", port, timeout=120)) as connection:
             return [(request, answered(connection, request)) for request in dice.choices(requests, k=EACH)]
 

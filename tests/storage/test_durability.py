@@ -18,7 +18,7 @@ def test_every_acknowledged_analysis_survives_kill_9(tmp_path: Path) -> None:
     """Killed at 20 random moments; each time the file is whole and holds every id that was said aloud, with its label."""
     database = open_database(None, tmp_path)
     migrate.ensure(database)
-    store, processes, chance = AnalysisStore(database), context(), random.Random(8)  # noqa: S311 - moments, no secrets
+    store, processes, chance = AnalysisStore(database), context(), random.Random(8)
     acknowledged: dict[str, int] = {}
     for moment in range(MOMENTS):
         receiver, sender = processes.Pipe(duplex=False)
