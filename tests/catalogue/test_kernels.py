@@ -43,14 +43,14 @@ def section(**changes: Any) -> dict[str, Any]:
         ("amd-mi300x", "generic", "generic-kernels@1"),
     ],
 )
-def test_a_chip_has_its_own_parameters_its_architectures_or_those_of_any(chip, basis, ref):
+def test_a_chip_has_its_own_parameters_its_architectures_or_those_of_any(chip: str, basis: str, ref: str) -> None:
     found = kernel(CATALOGUE.calibrations_of(CATALOGUE.chip(chip)), "products", product_programs(16))
     assert found is not None
     assert (found.basis, found.ref, found.program) == (basis, ref, "bits-16")
     assert isinstance(found.parameters, GemmParameters)
 
 
-def test_every_chip_has_parameters_for_every_kernel():
+def test_every_chip_has_parameters_for_every_kernel() -> None:
     asked = {
         "products": product_programs(8, in_blocks=True),
         "grouped_products": product_programs(4),
@@ -66,7 +66,7 @@ def test_every_chip_has_parameters_for_every_kernel():
             assert kernel(CATALOGUE.calibrations_of(chip), name, programs), (chip.id, name)  # type: ignore[arg-type]
 
 
-def test_the_band_is_wider_the_further_the_parameters_come_from():
+def test_the_band_is_wider_the_further_the_parameters_come_from() -> None:
     of = [CATALOGUE.calibrations_of(CATALOGUE.chip(name)) for name in ("nvidia-h100-sxm", "nvidia-h200-sxm", "amd-mi300x")]
     bands = [found.band for each in of if (found := kernel(each, "products", product_programs(16)))]
     widths = [np.mean(band.p90) - np.mean(band.p10) for band in bands]
@@ -74,14 +74,14 @@ def test_the_band_is_wider_the_further_the_parameters_come_from():
     assert widths == sorted(widths)
 
 
-def test_a_head_takes_the_program_of_its_width_before_one_of_another():
+def test_a_head_takes_the_program_of_its_width_before_one_of_another() -> None:
     assert attention_programs(16, 8, 128)[:2] == ["q16-kv8-narrow", "q16-kv8-wide"]
     assert attention_programs(16, 16, 192)[0] == "q16-kv16-wide"
     assert attention_programs(8, 8, 512)[0] == "q8-kv8-widest"
     assert attention_programs(8, 8, 512)[-1] == "q16-kv16-narrow"
 
 
-def test_no_share_of_a_peak_exceeds_it():
+def test_no_share_of_a_peak_exceeds_it() -> None:
     """So that no estimate lies below its roofline."""
     for calibration in CATALOGUE.calibrations:
         for programs in (calibration.file.kernels.fits if calibration.file.kernels else {}).values():
@@ -90,7 +90,7 @@ def test_no_share_of_a_peak_exceeds_it():
                 assert fit.values.get("cache", 1.0) >= 1.0
 
 
-def test_a_parameter_that_is_left_out_costs_nothing():
+def test_a_parameter_that_is_left_out_costs_nothing() -> None:
     assert Kernels.model_validate(section()).fits["products"]["bits-16"].values.get("quantize_s", 0.0) == 0.0
 
 
@@ -105,6 +105,6 @@ def test_a_parameter_that_is_left_out_costs_nothing():
         ({"band": {"p10": [2], "p90": [3]}}, "p10 is at most 1"),
     ],
 )
-def test_a_file_that_states_something_else_is_refused(changes, reason):
+def test_a_file_that_states_something_else_is_refused(changes: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
         Kernels.model_validate(section(**changes))

@@ -25,7 +25,6 @@ from . import measured
 from .bounded import Part, Real
 from .models import LOOP
 
-
 KERNELS: tuple[KernelName, KernelName] = ("prefill", "decode")
 
 

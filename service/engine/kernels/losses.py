@@ -60,13 +60,13 @@ class Ladder(NamedTuple):
 class Choice(NamedTuple):
     """Which of some candidates each row takes."""
 
-    index: NDArray[np.intp]
+    candidate: NDArray[np.intp]
     shape: tuple[int, ...]
     """[candidates, rows]"""
 
     def of(self, values: Real) -> Real:
         """Row by row what the candidate has of `values`, which may be the same for all candidates or all rows."""
-        taken: Real = np.broadcast_to(values, self.shape)[self.index, np.arange(self.shape[1])]
+        taken: Real = np.broadcast_to(values, self.shape)[self.candidate, np.arange(self.shape[1])]
         return taken
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from service.engine.arrays import Real, column
 from service.engine.kernels.attend import Attend
@@ -24,10 +25,9 @@ def silicon(**changes: float) -> Silicon:
     return Silicon.of({**numbers, **changes}, hbm_bandwidth=2.039e12)
 
 
-def product(m: object, n: object, k: object, *, batch: object = 1.0, width: float = 2.0, cast: float = 0.0) -> Product:
+def product(m: ArrayLike, n: ArrayLike, k: ArrayLike, *, batch: ArrayLike = 1.0, width: float = 2.0, cast: float = 0.0) -> Product:
     """A product of operands of `width` bytes an element."""
-    m, n, k, batch = (column(each) for each in (m, n, k, batch))  # type: ignore[arg-type]
-    return Product(m, n, k, batch, column(width), column(width), column(2.0), column(PEAK), column(cast))
+    return Product(column(m), column(n), column(k), column(batch), column(width), column(width), column(2.0), column(PEAK), column(cast))
 
 
 def tiling(tm: float, tn: float, split: float = 1.0) -> Tiling:
@@ -67,12 +67,26 @@ def usual_split(**changes: float) -> SplitParameters:
     return SplitParameters(**{name: column(value) for name, value in {**usual, **changes}.items()})
 
 
-def attend(batch: object, heads: object, kv_heads: object, q_len: object, kv_len: object, d: float = 128.0, **changes: object) -> Attend:
-    """Causal bf16 attention."""
-    batch, heads, kv_heads, q_len, kv_len = (column(each) for each in (batch, heads, kv_heads, q_len, kv_len))  # type: ignore[arg-type]
-    width = column(d)
-    ask = Attend(batch, heads, kv_heads, q_len, kv_len, kv_len, True, width, width, column(2.0), 4.0 * width, column(2.0), column(PEAK))
-    return ask._replace(**changes)
+def attend(
+    batch: ArrayLike, heads: ArrayLike, kv_heads: ArrayLike, q_len: ArrayLike, kv_len: ArrayLike, *, window: ArrayLike | None = None
+) -> Attend:
+    """Causal bf16 attention with heads of 128."""
+    width, keys = column(128.0), column(kv_len)
+    return Attend(
+        batch=column(batch),
+        heads=column(heads),
+        kv_heads=column(kv_heads),
+        q_len=column(q_len),
+        kv_len=keys,
+        window=keys if window is None else column(window),
+        is_causal=True,
+        d_qk=width,
+        d_v=width,
+        q_bytes=column(2.0),
+        kv_row_bytes=4.0 * width,
+        out_bytes=column(2.0),
+        peak=column(PEAK),
+    )
 
 
 def first(values: Real) -> float:

@@ -51,7 +51,7 @@ def matmul(ask: Product, chip: Silicon, parameters: GemmParameters, state: State
     return gemm.ladder(ask, fastest(Problem(ask, chip, parameters), state), chip, parameters, state)
 
 
-def test_the_roofline_bounds_products_on_every_chip():
+def test_the_roofline_bounds_products_on_every_chip() -> None:
     m, n, k = np.rint(2.0 ** np.random.default_rng(5).uniform(0.0, 17.0, (3, 40)))
     for chip in chips().values():
         for parameters in (usual_gemm(), gemm_parameters()):
@@ -62,41 +62,40 @@ def test_the_roofline_bounds_products_on_every_chip():
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), m=dims, n=dims, k=dims, batch=st.integers(1, 500).map(float), state=states)
-def test_the_roofline_bounds_any_product(data, m, n, k, batch, state):
+@given(data=st.data(), sizes=st.tuples(dims, dims, dims), batch=st.integers(1, 500).map(float), state=states)
+def test_the_roofline_bounds_any_product(data: st.DataObject, sizes: tuple[float, float, float], batch: float, state: State) -> None:
     chip = data.draw(st.sampled_from(sorted(chips())))
-    holds(matmul(product(m, n, k, batch=batch, cast=2.0), chips()[chip], usual_gemm(), state))
+    holds(matmul(product(*sizes, batch=batch, cast=2.0), chips()[chip], usual_gemm(), state))
 
 
 @settings(max_examples=60, deadline=None)
-@given(data=st.data(), batch=st.integers(1, 4096), heads=st.integers(1, 128), q=dims, more=st.integers(0, 10**6), state=states)
-def test_the_roofline_bounds_any_attention(data, batch, heads, q, more, state):
+@given(data=st.data(), batch=st.integers(1, 4096), heads=st.integers(1, 128), lengths=st.tuples(dims, st.integers(0, 10**6)), state=states)
+def test_the_roofline_bounds_any_attention(data: st.DataObject, batch: int, heads: int, lengths: tuple[float, int], state: State) -> None:
     chip = chips()[data.draw(st.sampled_from(sorted(chips())))]
     kv_heads = data.draw(st.sampled_from([each for each in range(1, heads + 1) if heads % each == 0]))
-    holds(attention.ladder(attend(batch, heads, kv_heads, q, q + more), chip, usual_flash(), usual_split(), state))
+    holds(attention.ladder(attend(batch, heads, kv_heads, lengths[0], sum(lengths)), chip, usual_flash(), usual_split(), state))
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), rows=dims, cols=dims, state=states)
-def test_the_roofline_bounds_any_pass(data, rows, cols, state):
+def test_the_roofline_bounds_any_pass(data: st.DataObject, rows: float, cols: float, state: State) -> None:
     chip = chips()[data.draw(st.sampled_from(sorted(chips())))]
     ask = Pass(column(4.0 * rows * cols), column(5.0 * rows * cols), column(rows), column(cols), column(2e13))
     holds(vector.ladder(ask, chip, PASSING, state))
 
 
 @pytest.mark.parametrize("dim", ["m", "n", "k", "batch"])
-def test_more_work_takes_more_time_but_for_the_teeth_of_the_saw(dim):
+def test_more_work_takes_more_time_but_for_the_teeth_of_the_saw(dim: str) -> None:
     """A tooth is a wave or a tile that is better filled: doubling a dim never gains, and one more costs at most a little less."""
     sizes = np.rint(2.0 ** np.arange(5.0, 14.0, 0.25))
-    fixed = {"m": 700.0, "n": 3000.0, "k": 5000.0, "batch": 1.0}
-    asks = product(**{**fixed, dim: sizes})
+    asks = product(700.0, 3000.0, 5000.0)._replace(**{dim: sizes})
     times = matmul(asks, silicon(), usual_gemm(), State()).estimate
     doubled = times[4:] / times[:-4]
     assert (doubled >= 0.999).all()
     assert (times[1:] / times[:-1]).min() > 0.93
 
 
-def test_longer_prompts_and_caches_take_longer():
+def test_longer_prompts_and_caches_take_longer() -> None:
     lengths = np.rint(2.0 ** np.arange(7.0, 16.0, 0.5))
     prompts = attention.ladder(attend(2, 32, 8, lengths, lengths), silicon(), usual_flash(), usual_split(), State()).estimate
     caches = attention.ladder(attend(16, 32, 8, 1, lengths), silicon(), usual_flash(), usual_split(), State()).estimate
@@ -104,14 +103,14 @@ def test_longer_prompts_and_caches_take_longer():
     assert (caches[1:] > 0.97 * caches[:-1]).all()
 
 
-def test_the_quantisation_of_the_activation_is_a_pass_of_its_own():
+def test_the_quantisation_of_the_activation_is_a_pass_of_its_own() -> None:
     ask, plain = product(4096.0, 4096.0, 4096.0, width=1.0, cast=2.0), product(4096.0, 4096.0, 4096.0, width=1.0)
     with_it, without = (matmul(each, silicon(), usual_gemm(), State()) for each in (ask, plain))
     assert first(with_it.losses.quantization_s) == pytest.approx(1.5e-6 + 4096 * 4096 * 3 / (0.85 * 2.039e12))
     assert first(without.losses.quantization_s) == 0.0
 
 
-def test_the_band_holds_the_estimate_and_not_what_no_kernel_can():
+def test_the_band_holds_the_estimate_and_not_what_no_kernel_can() -> None:
     found = spread(column([1e-5, 1e-3]), column([9e-6, 1e-4]), Band((1e-4,), (0.5, 0.9), (2.0, 1.1)))
     assert found.p10.tolist() == [9e-6, 1e-3 * 0.9]
     assert found.p90.tolist() == [2e-5, 1e-3 * 1.1]

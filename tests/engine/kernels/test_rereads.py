@@ -34,7 +34,7 @@ def walked(m: int, n: int, k: int, tile: tuple[int, int], in_flight: tuple[int, 
 
 
 @given(m=small, n=small, k=st.integers(1, 64), shape=st.sampled_from([(16, 128), (64, 64), (128, 32)]), cores=st.integers(1, 12))
-def test_operands_are_read_as_a_walk_over_the_tiles_reads_them(m, n, k, shape, cores):
+def test_operands_are_read_as_a_walk_over_the_tiles_reads_them(m: int, n: int, k: int, shape: tuple[int, int], cores: int) -> None:
     ask, chip, tiles = product(float(m), float(n), float(k)), silicon(cores=float(cores)), tiling(*shape)
     at = grid(ask, tiles, chip)
     over = raster(at, tiles, chip)
@@ -42,40 +42,40 @@ def test_operands_are_read_as_a_walk_over_the_tiles_reads_them(m, n, k, shape, c
 
 
 @given(m=small, n=small, k=st.integers(1, 64), shape=st.sampled_from([(16, 128), (64, 64), (128, 32)]))
-def test_without_a_cache_every_tile_reads_its_own_panels(m, n, k, shape):
+def test_without_a_cache_every_tile_reads_its_own_panels(m: int, n: int, k: int, shape: tuple[int, int]) -> None:
     ask, chip, tiles = product(float(m), float(n), float(k)), silicon(cache_bytes=0.0), tiling(*shape)
     at = grid(ask, tiles, chip)
     assert first(hbm_bytes(ask, tiles, at, chip)) == 2 * (walked(m, n, k, shape, (1, 1)) + m * n)
 
 
 @given(m=small, n=small, k=small, cores=st.integers(1, 200), cache=st.floats(0, 1e6))
-def test_traffic_lies_between_each_operand_once_and_every_tile_alone(m, n, k, cores, cache):
+def test_traffic_lies_between_each_operand_once_and_every_tile_alone(m: int, n: int, k: int, cores: int, cache: float) -> None:
     ask, tiles = product(float(m), float(n), float(k)), tiling(64, 64)
     chip, bare = silicon(cores=float(cores), cache_bytes=cache), silicon(cache_bytes=0.0)
     at = grid(ask, tiles, chip)
     assert first(ask.bytes) <= first(hbm_bytes(ask, tiles, at, chip)) <= first(hbm_bytes(ask, tiles, at, bare))
 
 
-def test_one_tile_that_covers_the_output_reads_each_operand_once():
+def test_one_tile_that_covers_the_output_reads_each_operand_once() -> None:
     ask, tiles = product(128.0, 128.0, 8192.0), tiling(128, 128)
     for chip in (silicon(), silicon(cache_bytes=0.0)):
         assert first(hbm_bytes(ask, tiles, grid(ask, tiles, chip), chip)) == first(ask.bytes)
 
 
-def test_a_larger_cache_never_reads_more():
+def test_a_larger_cache_never_reads_more() -> None:
     ask, tiles = product(8192.0, 8192.0, 8192.0), tiling(128, 128)
     moved = [first(hbm_bytes(ask, tiles, grid(ask, tiles, silicon()), silicon(cache_bytes=size))) for size in np.logspace(3, 9, 40)]
     assert moved == sorted(moved, reverse=True)
     assert moved[-1] == first(ask.bytes)
 
 
-def test_an_operand_that_the_cache_keeps_is_not_read_again():
+def test_an_operand_that_the_cache_keeps_is_not_read_again() -> None:
     ask, tiles = product(65536.0, 256.0, 4096.0), tiling(64, 16)
     keeps = silicon(cache_bytes=256 * 4096 * 2 / KEPT)
     assert first(hbm_bytes(ask, tiles, grid(ask, tiles, keeps), keeps)) == first(ask.bytes)
 
 
-def test_a_split_writes_and_reads_its_sums():
+def test_a_split_writes_and_reads_its_sums() -> None:
     ask: Product = product(128.0, 256.0, 8192.0, batch=3)
     assert first(partial_bytes(ask, tiling(128, 256))) == 0.0
     assert first(partial_bytes(ask, tiling(128, 256, split=4))) == 4 * 2 * 4 * 3 * 128 * 256

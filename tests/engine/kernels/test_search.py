@@ -24,7 +24,7 @@ def problem(m: Real, n: Real, k: Real) -> Problem:
     return Problem(product(m, n, k), silicon(), usual_gemm())
 
 
-def test_one_row_is_the_same_row_of_a_batch_bit_for_bit():
+def test_one_row_is_the_same_row_of_a_batch_bit_for_bit() -> None:
     """Across the parts in which a batch is searched, and beside other rows of its part."""
     m, n, k = drawn(PART + 300)
     batch = fastest(problem(m, n, k), LOOP)
@@ -37,7 +37,7 @@ def test_one_row_is_the_same_row_of_a_batch_bit_for_bit():
         assert [each.tobytes() for each in alone] == [np.broadcast_to(each, m.shape)[row : row + 1].tobytes() for each in many]
 
 
-def test_the_choice_is_the_fastest_of_all_candidates():
+def test_the_choice_is_the_fastest_of_all_candidates() -> None:
     asked = problem(*drawn(2000, seed=1))
     chosen = Tiling(*(each[np.newaxis] for each in fastest(asked, LOOP)))
     least = asked.time(candidates(asked), LOOP).min(axis=0)
@@ -45,7 +45,7 @@ def test_the_choice_is_the_fastest_of_all_candidates():
     assert (asked.time(chosen, LOOP)[0] == least).mean() > 0.99
 
 
-def test_two_splits_in_closed_form_are_as_good_as_trying_all():
+def test_two_splits_in_closed_form_are_as_good_as_trying_all() -> None:
     asked = problem(*drawn(1000, seed=2))
     tm, tn = (np.broadcast_to(each, (14, 1000)) for each in shapes(asked.product, asked.silicon))
     every = [asked.time(Tiling(tm, tn, np.full((14, 1000), split)), LOOP).min(axis=0) for split in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)]
@@ -54,12 +54,12 @@ def test_two_splits_in_closed_form_are_as_good_as_trying_all():
     assert ratio.max() < 1.1
 
 
-def test_no_chosen_tile_is_larger_than_its_store():
+def test_no_chosen_tile_is_larger_than_its_store() -> None:
     asked = Problem(product(*drawn(500, seed=3), width=4.0), silicon(tile_bytes=65536.0), usual_gemm())
     assert fits(asked.product, fastest(asked, LOOP), asked.silicon).all()
 
 
-def test_an_array_with_a_large_store_takes_larger_tiles_and_ends_with_the_rows():
+def test_an_array_with_a_large_store_takes_larger_tiles_and_ends_with_the_rows() -> None:
     chip = silicon(array=128.0, cores=1.0, cache_bytes=0.0, tile_bytes=128 * 2.0**20, accumulator_bytes=0.0)
     asked = Problem(product([8.0, 8192.0], 8192.0, 8192.0), chip, usual_gemm())
     chosen = fastest(asked, LOOP)

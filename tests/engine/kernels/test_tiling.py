@@ -11,20 +11,20 @@ from .asking import PEAK, first, gemm_parameters, product, silicon, tiling
 LOOP = State()
 
 
-def test_109_tiles_on_108_cores_take_two_waves():
+def test_109_tiles_on_108_cores_take_two_waves() -> None:
     """NVIDIA, Matrix Multiplication Background: one tile more than cores doubles the time of the tiles."""
     parameters = gemm_parameters()
     fit, over = (ladder(product(128.0 * tiles, 256.0, 4096.0), tiling(128, 256), silicon(), parameters, LOOP) for tiles in (108, 109))
     assert first(over.waves) == 2.0 * first(fit.waves)
 
 
-def test_a_persistent_kernel_shares_out_the_last_wave():
+def test_a_persistent_kernel_shares_out_the_last_wave() -> None:
     even = gemm_parameters(quantized=0.0)
     at = grid(product(128.0 * 109, 256.0, 4096.0), tiling(128, 256), silicon())
     assert first(waves(at.tiles, silicon().cores, even.quantized)) == 109 / 108
 
 
-def test_padding_is_counted_once():
+def test_padding_is_counted_once() -> None:
     """A matrix of one row in tiles of 128 rows does 128 times its operations, not 128 squared."""
     ask = product(1.0, 256.0, 4096.0)
     at = grid(ask, tiling(128, 256), silicon())
@@ -33,23 +33,23 @@ def test_padding_is_counted_once():
     assert first(found.waves) == 2 * 128 * 256 * 4096 / (PEAK / 108)  # one tile on one core of 108
 
 
-def test_a_tile_that_covers_whole_matrices_pads_nothing():
+def test_a_tile_that_covers_whole_matrices_pads_nothing() -> None:
     ask = product(256.0, 128.0, 640.0, batch=54)
     assert first(padding_efficiency(ask, tiling(256, 128), grid(ask, tiling(256, 128), silicon()))) == 1.0
 
 
-def test_a_split_shares_the_depth_of_a_tile_in_whole_steps():
+def test_a_split_shares_the_depth_of_a_tile_in_whole_steps() -> None:
     at = grid(product(128.0, 128.0, 1000.0), tiling(128, 128, split=4), silicon())
     assert (first(at.tiles), first(at.depth)) == (4.0, 256.0)  # 250 elements of k each, in steps of 64
 
 
-def test_two_stages_of_operands_stand_beside_a_core_and_the_sums_in_its_registers():
+def test_two_stages_of_operands_stand_beside_a_core_and_the_sums_in_its_registers() -> None:
     ask = product(4096.0, 4096.0, 4096.0)
     assert first(footprint(ask, tiling(128, 256), silicon())) == 2 * 64 * (128 + 256) * 2
     assert first(footprint(ask, tiling(128, 256), silicon(accumulator_bytes=0.0))) == 2 * 64 * (128 + 256) * 2 + 4 * 128 * 256
 
 
-def test_a_tile_fits_by_its_operands_and_by_its_sums():
+def test_a_tile_fits_by_its_operands_and_by_its_sums() -> None:
     ask = product(4096.0, 4096.0, 4096.0)
     assert fits(ask, tiling(256, 128), silicon()).all()
     assert not fits(ask, tiling(256, 128), silicon(tile_bytes=98303.0)).any()
@@ -74,7 +74,7 @@ def array_clocks(rows: int, depth: int, cols: int, edge: int) -> int:
     return clock
 
 
-def test_an_array_fills_and_drains_once_and_runs_its_blocks_back_to_back():
+def test_an_array_fills_and_drains_once_and_runs_its_blocks_back_to_back() -> None:
     """Against an array of 4 x 4 cells stepped clock by clock."""
     edge = 4
     chip = silicon(array=float(edge), cores=1.0, accumulator_bytes=0.0)
