@@ -85,7 +85,7 @@ def _calibrations_of_nothing_or_twice(entries: Entries) -> Iterator[Problem]:
                 yield Problem(file, key, f"no chip has the {'id' if key == 'chip' else key} {name!r}")
             for section in _sections(entry):
                 if (section, key, name) in taken:
-                    yield Problem(file, key, f"another calibration of {section} is of {name!r}")
+                    yield Problem(file, key, f"another calibration is of {name!r}")
                 taken.add((section, key, name))
 
 

@@ -8,12 +8,14 @@ seeds around the first, and keeps the lowest end.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
+
+from service.engine.kernels.tiling import Product
 
 Real = NDArray[np.float64]
 WIDTH = 0.05
@@ -60,6 +62,8 @@ def _where(told: Any, wanted: NDArray[np.bool_], rows: int) -> Any:
         return told[wanted] if told.size == rows and rows > 1 else told
     if isinstance(told, tuple):
         return type(told)(*(_where(each, wanted, rows) for each in told))
+    if isinstance(told, Product):
+        return Product(**{each.name: _where(getattr(told, each.name), wanted, rows) for each in fields(told)})
     return told
 
 

@@ -94,7 +94,7 @@ class Kernel:
 
     def _of_chip(self, regime: str, part: Part, family: Fitted | None) -> Fitted:
         if family is None:
-            tries = [(model, model.fit([part], starts=4), None) for model in self.models]
+            tries = [(model, model.fit([part], starts=6), None) for model in self.models]
         else:
             tries = [(family.model, family.model.fit([part], first=family.parameters, starts=1, held=KEPT), family.parameters)]
         return min((self._judged(model, regime, [part], found, _folds(model, part, first)) for model, found, first in tries), key=_worth)

@@ -12,6 +12,7 @@ from service.engine.kernels.gemm import GemmParameters
 from service.engine.kernels.physics import GRAPH, RESIDENT, State
 from service.engine.kernels.search import Problem
 from service.engine.kernels.split_kv import SplitParameters
+from service.engine.kernels.tiling import fits
 from service.engine.kernels.vector import VectorParameters
 
 from .bounded import Model, Range, Real
@@ -91,7 +92,9 @@ def product_time(found: Mapping[str, float], told: Told) -> Real:
 
 def _best(told: Told, p: GemmParameters) -> Real:
     problem = Problem(told.product, told.silicon, p)
-    return np.asarray(problem.time(search.candidates(problem), LOOP).min(axis=0))
+    every = search.candidates(problem)
+    times = np.where(fits(told.product, every, told.silicon), problem.time(every, LOOP), np.inf)
+    return np.asarray(times.min(axis=0))
 
 
 def layer_time(found: Mapping[str, float], told: Moe) -> Real:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Real
-from .silicon import SUM_BYTES, Silicon
+from .silicon import Silicon
 from .tiling import Grid, Product, Tiling
 
 KEPT = 0.6
@@ -45,14 +45,12 @@ def operand_reads(product: Product, at: Grid, over: Raster) -> Real:
 
 def hbm_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
     """Bytes between HBM and the chip: operands as often as they are read, the output once, partial sums that the cache cannot keep."""
-    a, b, out = product.sizes
-    again = operand_reads(product, at, raster(at, tiling, silicon)) - product.batch * (a + b)
-    missed = 1.0 - np.minimum(KEPT * silicon.cache_bytes / np.minimum(a, b), 1.0)
+    again = operand_reads(product, at, raster(at, tiling, silicon)) - product.inputs
+    missed = 1.0 - np.minimum(KEPT * silicon.cache_bytes / product.smaller, 1.0)
     spilled = np.maximum(partial_bytes(product, tiling) - SPILL * silicon.cache_bytes, 0.0)
-    return product.batch * (a + b + out) + again * missed + spilled
+    return product.bytes + again * missed + spilled
 
 
 def partial_bytes(product: Product, tiling: Tiling) -> Real:
     """Bytes of partial sums that split tiles write and read; none without a split."""
-    whole = 2.0 * SUM_BYTES * product.batch * product.m * product.n
-    return np.where(tiling.split > 1.0, tiling.split * whole, 0.0)
+    return (tiling.split > 1.0) * tiling.split * (2.0 * product.sums)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Real, cut
 from .gemm import STEP_BYTES, GemmParameters, product_time, tile_feed, tile_math, work
 from .physics import State
-from .silicon import SUM_BYTES, Silicon
+from .silicon import Silicon
 from .tiling import Product, Tiling, fits, grid, shapes
 
 SURVIVORS = 4
@@ -35,16 +34,14 @@ class Problem(NamedTuple):
 
     @property
     def rows(self) -> int:
-        return max(each.size for each in (*self.product, *self.parameters, self.silicon.cores))
+        return max(self.product.rows, self.silicon.cores.size, *(each.size for each in self.parameters))
 
     def cut(self, part: slice) -> Problem:
-        product = Product(*(cut(each, part) for each in self.product))
-        return Problem(product, self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
+        return Problem(self.product.cut(part), self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
 
     def time(self, tiling: Tiling, state: State) -> Real:
-        """Time of the product for a tiling [s]; endless where the tile has no room."""
-        t = product_time(self.product, tiling, self.silicon, self.parameters, state)
-        return np.where(fits(self.product, tiling, self.silicon), t, np.inf)
+        """Time of the product for a tiling that has room [s]."""
+        return product_time(self.product, tiling, self.silicon, self.parameters, state)
 
     def rough_time(self, tiling: Tiling, state: State) -> Real:
         """The same with the powers of the overlap replaced by a parabola that meets them at both ends, and no loss of clock [s]."""
@@ -67,14 +64,12 @@ def fastest(problem: Problem, state: State) -> Tiling:
 def _fastest(problem: Problem, state: State) -> Tiling:
     every = candidates(problem)
     rough = problem.rough_time(every, state)
-    kept = _take(every, np.sort(np.argpartition(rough, SURVIVORS, axis=0)[:SURVIVORS], axis=0))  # in their first order, for ties
-    best = _take(kept, np.argmin(problem.time(kept, state), axis=0)[np.newaxis])
-    return Tiling(*(each[0] for each in best))
-
-
-def _take(tilings: Tiling, index: NDArray[np.intp]) -> Tiling:
-    row = np.arange(index.shape[1])
-    return Tiling(*(each[index, row] for each in tilings))
+    index = np.sort(np.argpartition(rough, SURVIVORS, axis=0)[:SURVIVORS], axis=0)  # in their first order, for ties
+    row = np.arange(rough.shape[1])
+    kept = Tiling(*(each[index, row] for each in every))
+    times = np.where(rough[index, row] < np.inf, problem.time(kept, state), np.inf)
+    best = np.argmin(times, axis=0)
+    return Tiling(*(each[best, row] for each in kept))
 
 
 def candidates(problem: Problem) -> Tiling:
@@ -98,7 +93,7 @@ def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
     at = grid(product, whole, silicon)
     a = np.maximum(tile_math(product, whole, at, silicon) / p.math, tile_feed(product, whole, at, silicon) / p.feed)
     a = np.maximum(a, at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s))
-    r = 2.0 * SUM_BYTES * (product.batch * product.m * product.n) / (p.feed * silicon.clock * silicon.cores)
+    r = 2.0 * product.sums / (p.feed * silicon.clock * silicon.cores)
     u = p.split_s / np.log(2.0)
     best = 2.0 * a / np.maximum(u + np.sqrt(u * u + 4.0 * a * r), SMALLEST)
     useful = a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))

@@ -8,12 +8,15 @@ Source     NVIDIA, "Matrix Multiplication Background User's Guide", tile and wav
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Real
+from ..arrays import Real, cut
 from .silicon import SHAPES, SUM_BYTES, Silicon
 
 STAGES = 2.0
@@ -22,7 +25,8 @@ SUBLANES = 8.0
 """Rows of a vector register of a chip with a systolic array, to which a tile is cut."""
 
 
-class Product(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Product:
     """`batch` independent products a[m, k] · b[k, n] with the bytes of an element of each operand and the peak they run at."""
 
     m: Real
@@ -37,20 +41,45 @@ class Product(NamedTuple):
     cast_bytes: Real
     """of an element of a before it is quantised on the way; 0 where it arrives as it is"""
 
+    def cut(self, part: slice) -> Product:
+        """The rows of `part`; a column that all rows share stays as it is."""
+        return Product(**{field.name: cut(getattr(self, field.name), part) for field in dataclasses.fields(self)})
+
     @property
+    def rows(self) -> int:
+        columns: list[Real] = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        return max(each.size for each in columns)
+
+    @cached_property
     def sizes(self) -> tuple[Real, Real, Real]:
         """Bytes of a, b and out of one pair of matrices."""
         return self.m * self.k * self.a_bytes, self.n * self.k * self.b_bytes, self.m * self.n * self.out_bytes
 
-    @property
+    @cached_property
     def flops(self) -> Real:
         return 2.0 * self.batch * self.m * self.n * self.k
 
-    @property
+    @cached_property
+    def inputs(self) -> Real:
+        """Bytes of a and b, once [B]."""
+        a, b, _ = self.sizes
+        return self.batch * (a + b)
+
+    @cached_property
     def bytes(self) -> Real:
-        """Each operand once."""
-        a, b, out = self.sizes
-        return self.batch * (a + b + out)
+        """Each operand once [B]."""
+        return self.inputs + self.batch * self.sizes[2]
+
+    @cached_property
+    def smaller(self) -> Real:
+        """Bytes of the smaller of a and b of one pair."""
+        a, b, _ = self.sizes
+        return np.minimum(a, b)
+
+    @cached_property
+    def sums(self) -> Real:
+        """Bytes of the output in partial sums."""
+        return SUM_BYTES * self.batch * self.m * self.n
 
 
 class Tiling(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 
 import hypothesis.strategies as st
@@ -88,7 +89,7 @@ def test_the_roofline_bounds_any_pass(data: st.DataObject, rows: float, cols: fl
 def test_more_work_takes_more_time_but_for_the_teeth_of_the_saw(dim: str) -> None:
     """A tooth is a wave or a tile that is better filled: doubling a dim never gains, and one more costs at most a little less."""
     sizes = np.rint(2.0 ** np.arange(5.0, 14.0, 0.25))
-    asks = product(700.0, 3000.0, 5000.0)._replace(**{dim: sizes})
+    asks = dataclasses.replace(product(700.0, 3000.0, 5000.0), **{dim: sizes})
     times = matmul(asks, silicon(), usual_gemm(), State()).estimate
     doubled = times[4:] / times[:-4]
     assert (doubled >= 0.999).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from service.engine.kernels.gemm import ladder, tile_math
 from service.engine.kernels.physics import State, waves
 from service.engine.kernels.tiling import fits, footprint, grid, padding_efficiency
@@ -80,7 +82,7 @@ def test_an_array_fills_and_drains_once_and_runs_its_blocks_back_to_back() -> No
     chip = silicon(array=float(edge), cores=1.0, accumulator_bytes=0.0)
     per_clock = 2 * edge * edge
     for rows, depth, cols in ((16, 8, 4), (32, 4, 4), (8, 64, 8)):
-        ask = product(float(rows), float(cols), float(depth))._replace(peak=chip.cores * per_clock)
+        ask = dataclasses.replace(product(float(rows), float(cols), float(depth)), peak=chip.cores * per_clock)
         shape = tiling(max(rows, edge), cols)
         at = grid(ask, shape, chip)._replace(depth=ask.k)
         assert first(tile_math(ask, shape, at, chip)) == array_clocks(rows, depth, cols, edge)
