@@ -90,10 +90,10 @@ What would change it
     linear between the bounds, a convention of this service
 Assumed
   batch = 1, a_dtype = bf16, b_dtype = bf16, out_dtype = bf16, compute_dtype = bf16, options/overlap
-  = 1.0
+  = 1.0, options/collectives = exact, options/plan = rules
 Notes
-  layers.tile and layers.network are null, and so are the estimates of time: this version answers
-  with compute and memory alone.
+  layers.tile is null, and so are the estimates of time: this version answers with the roofline
+  alone.
 """
 
 

@@ -61,6 +61,11 @@ def test_exact_is_at_most_asymptotic(kind: str, volume: int, wired: tuple[Axis, 
     assert (exact.wire_bytes, exact.steps) == (near.wire_bytes, near.steps)
 
 
+def numbers(found: Cost) -> Cost:
+    """A cost without the names of its axes."""
+    return found._replace(axes=())
+
+
 @given(KINDS, VOLUMES, axes(), FORMS)
 def test_twice_the_bandwidth_halves_the_bytes_time_and_leaves_the_steps(kind: str, volume: int, wired: tuple[Axis, ...], form: Any) -> None:
     once, twice = (cost_on(kind, volume, wired, form, link=np.array([[factor]])) for factor in (1.0, 2.0))
@@ -90,7 +95,7 @@ def test_more_bytes_never_take_less_and_never_more_steps(kind: str, volume: int,
 def test_an_axis_of_one_chip_costs_nothing(kind: str, volume: int, wired: tuple[Axis, ...], one: Axis, at: int) -> None:
     more = (*wired[:at], one, *wired[at:])
     names = ["x"] if kind == "send" else [axis.name for axis in more]
-    assert cost(kind, column(volume), names, Mesh(more)) == cost_on(kind, volume, wired)
+    assert numbers(cost(kind, column(volume), names, Mesh(more))) == numbers(cost_on(kind, volume, wired))
     alone = cost(kind, column(volume), ["one"], Mesh((one,)))
     assert [alone.time.item(), alone.wire_bytes.item(), alone.steps, alone.algbw, alone.busbw] == [0, 0, 0, None, None]
 
@@ -99,7 +104,7 @@ def test_an_axis_of_one_chip_costs_nothing(kind: str, volume: int, wired: tuple[
 def test_the_order_in_which_axes_are_named_is_free(kind: str, volume: int, wired: tuple[Axis, ...], form: Any, drawn: Any) -> None:
     names = [axis.name for axis in wired]
     shuffled = drawn.sample(names, len(names))
-    assert cost(kind, column(volume), shuffled, Mesh(wired), form=form) == cost_on(kind, volume, wired, form)
+    assert numbers(cost(kind, column(volume), shuffled, Mesh(wired), form=form)) == numbers(cost_on(kind, volume, wired, form))
 
 
 @given(VOLUMES, axes(reduce=False), FORMS)
