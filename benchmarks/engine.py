@@ -27,9 +27,10 @@ import numpy as np
 from service.engine import batch
 from service.engine.arrays import Code, Real, column
 from service.engine.batch import CHUNK, in_chunks
+from service.engine.fabric import Fabric
 from service.engine.machine import Machine, place
 from service.engine.ops.matmul import Matmul
-from service.engine.report import core
+from service.engine.report import ONE_CHIP, Limits, core
 from service.engine.term import Term
 
 CHIP: Final = Machine({"bf16": column(1.97e14)}, {}, column(8.2e11))
@@ -78,13 +79,13 @@ def one(members: Mapping[str, Any]) -> None:
 def six(asked: Term) -> Core:
     """Operations, bytes, both times, the least time and the longest paths of all rows."""
 
-    def of_chunk(part: Term, chip: Machine) -> Core:
+    def of_chunk(part: Term, chip: Machine, _: Fabric) -> Core:
         demand = part.demand()
         placed = place(chip, demand, part.arithmetic, is_asked=False)
-        found = core(demand, part.storages(demand), placed.peak, chip.memory, {})
+        found = core(demand, part.storages(demand), Limits(placed.peak, chip.memory), {})
         return found.flops, found.moved.total, found.times.math, found.times.hbm, found.lower, found.longest
 
-    return in_chunks(asked, CHIP, of_chunk)
+    return in_chunks(asked, CHIP, ONE_CHIP, of_chunk)
 
 
 def whole(asked: Term) -> Any:

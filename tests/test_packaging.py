@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import subprocess
@@ -95,6 +96,17 @@ def test_the_wheel_holds_what_the_service_reads_and_no_tests(wheel: Path) -> Non
     expected = {path for path in sources if "__pycache__" not in path.parts}
     assert {str("service" / path if path.parts[0] == "migrations" else path) for path in expected} <= names
     assert all(name.startswith(("service/", "roofline_service-")) for name in names)
+
+
+def test_the_image_is_built_from_what_the_build_is_sent() -> None:
+    """`.dockerignore` sends nothing but what it names; what the Dockerfile copies is named there, exists, and is all of it."""
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    copied = {source for sources in copies for source in sources.split()}
+    first, *others = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if not line.startswith("#")]
+    assert first == "*"
+    assert {line.removeprefix("!") for line in others if line.startswith("!")} == copied
+    assert all((ROOT / name).exists() for name in copied)
+    assert copied >= {"requirements.lock", "requirements-build.lock", "pyproject.toml", "service", "migrations"}
 
 
 def test_an_analysis_is_saved_and_read_back_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:

@@ -99,7 +99,8 @@ class AllRows:
 
     def _repeated(self, text: bytes, size: int) -> orjson.Fragment:
         """The list of all rows, from the text of a column of `size` rows without its brackets."""
-        return orjson.Fragment(b"[" + (text if size == self._rows else b",".join([text] * self._rows)) + b"]")
+        more = 0 if size == self._rows else self._rows - 1
+        return orjson.Fragment(b"[" + (text + b",") * more + text + b"]")
 
 
 def not_finite() -> Internal:

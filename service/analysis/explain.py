@@ -87,11 +87,26 @@ def _stored(elements: str, stored: Storage) -> str:
 def _intensity(report: Report, target: Target, one: OneRow) -> Step:
     flops, moved, peak = one.whole(report.flops), one.whole(report.bytes_total), report.placement.peak
     steps = []
-    if report.intensity is not None:
+    if report.bytes:
         steps.append(_entry("I = flops / bytes", f"{flops} / {moved}", one.number(report.intensity), "FLOP/B", ROOFLINE))
     if report.critical is not None and peak is not None and report.bandwidth is not None:
         ratio = f"{one.number(peak)!r} / {one.number(report.bandwidth)!r}"
         steps.append(_entry("I_crit = peak / bandwidth", ratio, one.number(report.critical), "FLOP/B", target.source))
+    return [*steps, *_network_intensity(report, one)]
+
+
+def _network_intensity(report: Report, one: OneRow) -> Step:
+    """Operations for each byte that a chip sends, where it sends any."""
+    sent, flops, peak = report.network.wire_bytes, one.whole(report.flops), report.placement.peak
+    if not sent.item():
+        return []
+    steps = [
+        _entry("I_network = flops / bytes sent", f"{flops} / {one.whole(sent)}", one.number(report.flops / sent), "FLOP/B", COLLECTIVES)
+    ]
+    if peak is not None:
+        numbers = f"{one.number(peak)!r} · {one.number(report.network.time)!r} / {one.whole(sent)}"
+        critical = one.number(peak * report.network.time / sent)
+        steps.append(_entry("I_network_crit = peak · t_network / bytes sent", numbers, critical, "FLOP/B", COLLECTIVES))
     return steps
 
 

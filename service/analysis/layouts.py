@@ -11,11 +11,11 @@ from ..engine.hbm import traffic
 from ..engine.instead import alternatives
 from ..engine.sharding import Choice, arrays, plan, read, sizes
 from ..engine.sharding import alternatives as others
-from ..errors import refuse
+from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import OptionsModel
 from ..schemas.sharding import ShardingModel
 from .targets import Target
-from .terms import Asked
+from .terms import Asked, placed
 
 CHEAPEST = "cheapest"
 
@@ -23,8 +23,8 @@ CHEAPEST = "cheapest"
 def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: OptionsModel, pointer: str = "") -> Fabric:
     """The op of a question on its mesh; `pointer` is where the question stands.
 
-    Raises `InvalidInput` with pointers into the sharding, as `sharding.read` does; bad-sharding where the op has no layouts;
-    use-batches where the fastest plan is asked for with columns.
+    Raises `InvalidInput`: into the sharding as `sharding.read` does, bad-sharding where the op has no layouts, use-batches where the
+    fastest plan is asked for with columns; into the op what its evaluation would find wrong.
     """
     if options.plan == CHEAPEST and asked.columns is not None:
         raise refuse(f"{pointer}/options/plan", "use-batches", "The fastest plan is looked for in one question; columns may need many.")
@@ -41,10 +41,19 @@ def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: O
         target.wired.mesh,
         pointer=f"{pointer}/sharding",
     )
-    demand = asked.term.demand()
-    choices = plan(laid, sizes(asked.term), traffic(demand, asked.term.storages(demand), {}).by_operand)
-    by_rules = replace(repeated, sharding=laid, choices=choices, others=others(laid, sizes(asked.term), choices))
-    return _fastest(asked, by_rules, target) if options.plan == CHEAPEST else by_rules
+    try:
+        by_rules = _by_rules(asked, replace(repeated, sharding=laid))
+        return _fastest(asked, by_rules, target) if options.plan == CHEAPEST else by_rules
+    except InvalidInput as error:
+        raise placed(error, asked.pointer, asked.model) from error
+
+
+def _by_rules(asked: Asked, fabric: Fabric) -> Fabric:
+    """The plan of every row by the rules, and what else could be done."""
+    assert fabric.sharding is not None
+    demand, dims = asked.term.demand(), sizes(asked.term)
+    choices = plan(fabric.sharding, dims, traffic(demand, asked.term.storages(demand), {}).by_operand)
+    return replace(fabric, choices=choices, others=others(fabric.sharding, dims, choices))
 
 
 def _fastest(asked: Asked, by_rules: Fabric, target: Target) -> Fabric:

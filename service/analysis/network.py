@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import roofline
+from ..engine.arrays import any_of
 from ..engine.demand import NOTHING
 from ..engine.fabric import Exchange, Network
 from ..engine.instead import Alternative
@@ -19,20 +20,24 @@ from .cells import Cells, Flag
 def layer(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
     """The document of the layer; verdict and intensities only where something is sent."""
     network, peak = report.network, report.placement.peak
+    found = {
+        "time_s": cells.number(network.time),
+        "collectives": collectives(network, cells),
+        "alternatives": [_alternative(each, cells) for each in others],
+    }
     sends = network.wire_bytes > 0
-    none_sends = not sends.any()
+    if not any_of(sends):
+        return {**found, "intensity_flops_per_byte": None, "critical_intensity_flops_per_byte": None, "bound": None}
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = report.flops / network.wire_bytes
         critical = None if peak is None else peak * network.time / network.wire_bytes
     times = roofline.Times(report.times.math, NOTHING, network.time)
     verdict = roofline.longest_paths(times, roofline.lower(times))
     return {
-        "time_s": cells.number(network.time),
-        "collectives": collectives(network, cells),
-        "alternatives": [_alternative(each, cells) for each in others],
-        "intensity_flops_per_byte": None if none_sends else cells.number(intensity, sends),
-        "critical_intensity_flops_per_byte": None if none_sends or critical is None else cells.number(critical, sends),
-        "bound": None if none_sends else cells.name(verdict, BOUNDS, sends),
+        **found,
+        "intensity_flops_per_byte": cells.number(intensity, sends),
+        "critical_intensity_flops_per_byte": None if critical is None else cells.number(critical, sends),
+        "bound": cells.name(verdict, BOUNDS, sends),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import Code, Real, any_of, constant
+from ..engine.arrays import Code, Real, all_of, any_of, constant
 from ..engine.instead import Alternative
 from ..engine.levers import FACTORS, Levers
 from ..engine.ops.matmul import Matmul
@@ -17,6 +17,7 @@ from ..engine.roofline import BOUNDS, REGIMES, TIE
 from ..engine.thresholds import Threshold
 from . import network
 from .cells import Cells, Flag
+from .estimates import Predicted
 from .notes import notes
 from .terms import Asked
 
@@ -24,12 +25,17 @@ HELPS = constant(1.0 + TIE)
 """A speedup beyond this is one."""
 
 ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
-"""Predictions of time; null until a layer predicts."""
+"""Predictions of time; null where nothing predicts."""
 
 
-def result(asked: Asked, report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
-    """The document of one row, or of all rows, as `cells` says; `others` are plans that do the same otherwise."""
+def result(asked: Asked, report: Report, others: Sequence[Alternative], expected: Predicted | None, cells: Cells) -> dict[str, Any]:
+    """The document of one row, or of all rows, as `cells` says.
+
+    others    plans that do the same otherwise
+    expected  the prediction of its time, where there is one
+    """
     found, takes_time = layers(report, others, cells), report.lower > 0
+    present = None if all_of(takes_time) else takes_time
     return {
         "flops": cells.whole(report.flops),
         "total_flops": cells.whole(report.total_flops),
@@ -41,11 +47,11 @@ def result(asked: Asked, report: Report, others: Sequence[Alternative], cells: C
         "intensity_flops_per_byte": found["hbm"]["intensity_flops_per_byte"],
         **_approximation(report, cells),
         "layers": found,
-        "time": times(report, cells),
+        "time": {**times(report, cells), **estimates(expected, cells)},
         "bound": cells.name(report.longest, BOUNDS),
         "regime": cells.name(report.longest, REGIMES),
-        "attainable_flops_per_s": cells.number(share(report.flops, report.lower), takes_time),
-        "utilization": None if is_unpeaked(report) else cells.number(share(report.times.math, report.lower), takes_time),
+        "attainable_flops_per_s": cells.number(_over(report.flops, report.lower, present), present),
+        "utilization": None if is_unpeaked(report) else cells.number(_over(report.times.math, report.lower, present), present),
         "thresholds": [_threshold(each, cells) for each in report.thresholds],
         "levers": _levers(asked, report.levers, cells),
         "notes": notes(asked, report),
@@ -58,14 +64,21 @@ def times(report: Report, cells: Cells) -> dict[str, Any]:
         "lower_s": cells.number(report.lower),
         "upper_s": cells.number(report.upper),
         "overlapped_s": cells.number(report.overlapped),
-        **dict.fromkeys(ESTIMATES),
+        **estimates(None, cells),
     }
 
 
-def share(part: Real, whole: Real) -> Real:
-    """`part` over `whole`, which may be 0: there the quotient means nothing."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return part / whole
+def estimates(found: Predicted | None, cells: Cells) -> dict[str, Any]:
+    """The prediction of the time, its band, and what it stands on."""
+    if found is None:
+        return dict.fromkeys(ESTIMATES)
+    expected, low, high = found.estimate
+    return dict(zip(ESTIMATES, (cells.number(expected), cells.number(low), cells.number(high), found.basis), strict=True))
+
+
+def _over(part: Real, whole: Real, present: Flag | None) -> Real:
+    """`part` over `whole`, which is 0 where it is not `present`: there the quotient means nothing."""
+    return part / whole if present is None else part / np.where(present, whole, 1.0)
 
 
 def is_unpeaked(report: Report) -> bool:
@@ -87,7 +100,7 @@ def layers(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[
             "time_s": cells.number(report.times.hbm),
             "bytes": cells.whole(report.bytes_total),
             "bandwidth_bytes_per_s": None if report.bandwidth is None else cells.number(report.bandwidth),
-            "intensity_flops_per_byte": None if report.intensity is None else cells.number(report.intensity),
+            "intensity_flops_per_byte": cells.number(report.intensity) if computes else None,
             "critical_intensity_flops_per_byte": None if report.critical is None else cells.number(report.critical),
             "bound": cells.name(_of_memory(report), BOUNDS),
         },
@@ -115,7 +128,7 @@ def _approximation(report: Report, cells: Cells) -> dict[str, Any]:
     near = report.approximation
     return {
         "intensity_approx_flops_per_byte": None if near is None else cells.number(near),
-        "intensity_ratio": None if near is None or report.intensity is None else cells.number(near / report.intensity),
+        "intensity_ratio": None if near is None else cells.number(near / report.intensity),
     }
 
 

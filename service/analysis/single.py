@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine import batch
+from ..engine.collective import Collective
 from ..engine.fabric import Fabric
 from ..engine.instead import alternatives
 from ..engine.report import Report
@@ -14,6 +15,7 @@ from ..engine.roofline import BOUNDS
 from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import OptionsModel
 from .cells import AllRows, Cells, OneRow
+from .estimates import Predicted, predicted
 from .explain import explain
 from .result import layers, result, times
 from .targets import Target
@@ -58,8 +60,10 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
-    found = result(asked, report, others, cells)
-    notes = [*found.pop("notes"), *setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])]
+    expected = _expected(asked, report, setting.target)
+    found = result(asked, report, others, expected, cells)
+    said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
+    notes = [*found.pop("notes"), *said, *([] if expected is None else [expected.note])]
     if setting.fabric.sharding is not None:
         found["single_chip"] = _single_chip(asked, setting, cells)
     found["assumed"] = [*asked.assumed(op), *assumed]
@@ -68,6 +72,13 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
         one = batch.row_of(report, 0, report.rows)
         found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap)
     return Found(op, found)
+
+
+def _expected(asked: Asked, report: Report, target: Target) -> Predicted | None:
+    """The prediction for a collective; nothing predicts what computes."""
+    if not isinstance(asked.term, Collective):
+        return None
+    return predicted(asked.term, target.wired.mesh, target.linked, target.calibrations, report.lower)
 
 
 def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]:

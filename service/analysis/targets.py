@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from ..catalogue import Catalogue, Chip
+from ..catalogue import Calibrations, Catalogue, Chip
 from ..catalogue.quantity import Quantity
 from ..engine.arrays import column
 from ..engine.machine import Machine, Placement
@@ -28,19 +28,33 @@ class Target:
     machine: Machine
     document: Mapping[str, Any]
     """the target with the chip pinned to its revision"""
+    numbers: Numbers
+    """what is known of the chip, in SI, where it is written in place as well"""
     digest: str
-    """of the numbers that the engine may use"""
+    """of the numbers that the engine may use, and of the calibrations, pinned"""
     chip: Chip | None
     """the catalogue entry, where the chip is one"""
     assumed: tuple[Mapping[str, Any], ...] = field(default=())
     wired: Wired = Wired()
     """the mesh that the chips form, and what must be said of it"""
+    linked: Chip | None = None
+    """the chip whose links the mesh may take"""
+    calibrations: Calibrations = Calibrations()
+    """what measured times say of it"""
 
     @property
     def l2_bytes(self) -> float | None:
         """Capacity of the cache between HBM and the cores, where it is known [B]."""
-        numbers = self.document["chip"] if self.chip is None else self.chip.numbers()
-        return numbers.get("l2", {}).get("capacity_bytes")
+        return self._capacity("l2")
+
+    @property
+    def hbm_bytes(self) -> float | None:
+        """Capacity of HBM, where it is known [B]."""
+        return self._capacity("hbm")
+
+    def _capacity(self, memory: str) -> float | None:
+        capacity: float | None = self.numbers.get(memory, {}).get("capacity_bytes")
+        return capacity
 
     @property
     def source(self) -> str:
@@ -64,12 +78,15 @@ class Target:
         if asked is None:
             return self
         wired = meshes.resolve(asked, chip, catalogue, f"{pointer}/mesh")
+        calibrations = catalogue.calibrations_of(chip)
         return replace(
             self,
             document={**self.document, "mesh": wired.document},
-            digest=digest({"chip": self.digest, "mesh": _plain(wired.document)}),
+            digest=digest({"chip": self.digest, "mesh": _plain(wired.document), "calibrations": calibrations.refs}),
             assumed=(*self.assumed, *wired.assumed),
             wired=wired,
+            linked=chip,
+            calibrations=calibrations,
         )
 
     def _cited(self, value: Quantity) -> str:
@@ -97,6 +114,7 @@ def of_chip(chip: Chip, named_at: str | None = None) -> Target:
     return Target(
         machine=_machine(numbers, is_partial=False),
         document={"chip": chip.ref},
+        numbers=numbers,
         digest=_digest(numbers),
         chip=chip,
         assumed=() if named_at is None else ({"pointer": named_at, "value": chip.ref},),
@@ -112,7 +130,7 @@ def _in_place(asked: ChipModel, base: Chip | None, pointer: str) -> Target:
         if base.ref != asked.base:
             assumed.append({"pointer": f"{pointer}/chip/base", "value": base.ref})
         numbers = _merged(dict(base.numbers()), {name: value for name, value in given.items() if name != "base"})
-    return Target(_machine(numbers, is_partial=True), {"chip": given}, _digest(numbers), None, tuple(assumed))
+    return Target(_machine(numbers, is_partial=True), {"chip": given}, numbers, _digest(numbers), None, tuple(assumed))
 
 
 def _merged(base: dict[str, Any], changes: Numbers) -> dict[str, Any]:

@@ -68,17 +68,22 @@ def read(model: OpModel, pointer: str) -> Asked:
 
     Raises `InvalidInput` with pointers into the question: what the op itself finds wrong, lists of different lengths (column-length).
     """
-    fields = _fields(model.kind)
-    members = {name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields}
     lists = {name: len(value) for name, value in lists_of(model)}
     if lists and max(lists.values()) > MAX_ROWS:
         raise OverLimit(f"The lists of an op hold at most {MAX_ROWS} rows. Ask in several requests.")
     try:
-        _check_lengths(lists)
-        term = KINDS[model.kind](**members).resolved()
+        if lists:
+            _check_lengths(lists)
+        term = stated(model).resolved()
     except InvalidInput as error:
         raise placed(error, pointer, model) from error
     return Asked(term, model, pointer, next(iter(lists.values()), None))
+
+
+def stated(model: OpModel) -> Term:
+    """The term that `model` states, its defaults still to be filled."""
+    fields = _fields(model.kind)
+    return KINDS[model.kind](**{name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields})
 
 
 def placed(error: InvalidInput, pointer: str, model: OpModel) -> InvalidInput:
@@ -102,20 +107,21 @@ def _fields(kind: str) -> Mapping[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    if _is_names(value):
+    kind = type(value)
+    if kind is list and _is_names(value):
         return tuple(value)
-    if isinstance(value, int | list):
+    if kind is int or kind is list:
         return column(value)
-    if isinstance(value, str):
+    if kind is str:
         return ALIASES.get(value, value)
     if isinstance(value, dict):
         return {name: column(each) for name, each in value.items()}
     return _scale(value) if isinstance(value, ScaleModel) else value
 
 
-def _is_names(value: Any) -> bool:
-    """Whether a member is a list of axes and not of numbers."""
-    return type(value) is list and type(value[0]) is str
+def _is_names(value: list[Any]) -> bool:
+    """Whether a list is one of axes and not of numbers."""
+    return type(value[0]) is str
 
 
 def _scale(model: ScaleModel) -> Scale:
@@ -126,15 +132,17 @@ def _scale(model: ScaleModel) -> Scale:
 
 def lists_of(model: OpModel) -> list[tuple[str, list[int]]]:
     """The members of an op in which a list stands, by their steps from the op."""
-    found = [(name, value) for name, value in model.__dict__.items() if type(value) is list and not _is_names(value)]
+    plain, inner = [], []
     for name, value in model.__dict__.items():
-        if type(value) is dict:
-            found += [(f"{name}/{index}", each) for index, each in value.items() if type(each) is list]
-    return found
+        if type(value) is list and not _is_names(value):
+            plain.append((name, value))
+        elif type(value) is dict:
+            inner += [(f"{name}/{index}", each) for index, each in value.items() if type(each) is list]
+    return plain + inner
 
 
 def _check_lengths(lists: Mapping[str, int]) -> None:
-    first = next(iter(lists.values()), 0)
+    first = next(iter(lists.values()))
     faults = [
         Fault(f"/{name}", "column-length", f"The first list has {first} numbers and this one {length}; all must have as many.")
         for name, length in lists.items()

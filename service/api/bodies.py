@@ -13,15 +13,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import OverLimit, ServiceError
 from ..schemas.reading import MAX_BODY_BYTES
+from ..tables.limits import MOST_BYTES
 from .patience import SLOWEST_BYTES_PER_S, last_moment
 
 MAX_HEADER_BYTES: Final = 32 * 2**10
-DRAINED_BYTES: Final = 16 * 2**20  # of a body that is too large are read, so that a client can finish and see the refusal
+DRAINED: Final = 2  # times as much as is allowed is read of a body, so that a client can finish and see the refusal
+DRAINED_BYTES: Final = DRAINED * MOST_BYTES  # of a body are taken at all, on whatever route
 LINGER_S: Final = 1.0  # how long a client that writes still more may go on, once it has the refusal
 
 DRAIN_S: Final = 60.0  # how long a body may take that is dropped, while the refusal is there already
-
-_DETAIL: Final = f"A body may have {MAX_BODY_BYTES} bytes. Split the request, or send numbers as columns."
 
 
 class Flood(OverLimit):
@@ -29,8 +29,8 @@ class Flood(OverLimit):
 
     code = "body-too-large"
 
-    def __init__(self, *, ends: bool) -> None:
-        super().__init__(_DETAIL)
+    def __init__(self, most: int, *, ends: bool) -> None:
+        super().__init__(_refusal(most))
         self.ends = ends
 
 
@@ -41,42 +41,45 @@ class TooSlow(ServiceError):
     ends = False
 
 
-async def read_body(scope: Scope, receive: Receive, receive_s: float) -> bytes:
-    """The body of a request, for which a caller has `receive_s` [s] and more with every byte. Raises OverLimit, TooSlow."""
-    _refuse_announced_flood(scope)
+async def read_body(scope: Scope, receive: Receive, receive_s: float, most: int = MAX_BODY_BYTES) -> bytes:
+    """The body of a request, of at most `most` bytes, for which a caller has `receive_s` [s] and more with every byte.
+
+    Raises OverLimit (body-too-large), TooSlow.
+    """
+    _refuse_announced_flood(scope, most)
     began = asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout_at(last_moment(began, 0, receive_s)) as limit:
-            return await _read(receive, lambda size: limit.reschedule(last_moment(began, size, receive_s)))
+            return await _read(receive, most, lambda size: limit.reschedule(last_moment(began, size, receive_s)))
     except TimeoutError:
         raise TooSlow(
             f"A body must have come after {receive_s:.0f} s, or bring {SLOWEST_BYTES_PER_S} bytes in every second beyond."
         ) from None
 
 
-async def _read(receive: Receive, came: Callable[[int], None]) -> bytes:
+async def _read(receive: Receive, most: int, came: Callable[[int], None]) -> bytes:
     """The pieces as one; `came` hears of about every second's worth of bytes how many there are."""
     message = await _next(receive)
-    if not message.get("more_body") and len(message["body"]) <= MAX_BODY_BYTES:
+    if not message.get("more_body") and len(message["body"]) <= most:
         body: bytes = message["body"]
         return body
     kept, size, told = [message["body"]], len(message["body"]), 0
     while message.get("more_body"):
-        if size > DRAINED_BYTES:
-            raise Flood(ends=False)
+        if size > DRAINED * most:
+            raise Flood(most, ends=False)
         if size - told >= SLOWEST_BYTES_PER_S:  # setting a clock costs more than a small piece
             came(told := size)
         message = await _next(receive)
         size += len(message["body"])
         kept.append(message["body"])
-        if size > MAX_BODY_BYTES:
+        if size > most:
             kept.clear()
-    if size > MAX_BODY_BYTES:
-        raise OverLimit(_DETAIL, code="body-too-large")
+    if size > most:
+        raise OverLimit(_refusal(most), code="body-too-large")
     return b"".join(kept)
 
 
-def _refuse_announced_flood(scope: Scope) -> None:
+def _refuse_announced_flood(scope: Scope, most: int) -> None:
     """Nothing, if the header announces no body that is too large. Raises Flood.
 
     One that is not much too large is dropped as it comes, unless the client asks before it sends (`Expect: 100-continue`).
@@ -84,8 +87,12 @@ def _refuse_announced_flood(scope: Scope) -> None:
     headers = dict(scope["headers"])
     length = headers.get(b"content-length", b"")
     size = int(length[:18]) if length.isdigit() else 0
-    if size > MAX_BODY_BYTES:
-        raise Flood(ends=size <= DRAINED_BYTES and headers.get(b"expect", b"").lower() != b"100-continue")
+    if size > most:
+        raise Flood(most, ends=size <= DRAINED * most and headers.get(b"expect", b"").lower() != b"100-continue")
+
+
+def _refusal(most: int) -> str:
+    return f"A body may have {most} bytes. Split the request, or send numbers as columns."
 
 
 async def _next(receive: Receive) -> Message:

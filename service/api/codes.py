@@ -112,7 +112,7 @@ _FAMILIES: Final[tuple[tuple[int, str, Mapping[str, str]], ...]] = (
             "not-finite": "The number is infinite, or too large for a 64-bit float.",
             "too-large": "A count that follows from the request is above 1e300.",
             "not-divisible": "A dimension is not divisible by the axes that it is spread over.",
-            "axis-repeated": "An array is spread over the same axis twice.",
+            "axis-repeated": "An axis stands twice in a mesh, in a collective, or in the layout of an array.",
             "bad-sharding": "The sharding does not fit the op.",
             "column-length": "The lists of a request have different lengths.",
             "use-batches": "Columns cannot be combined with this; send rows to the batches instead.",

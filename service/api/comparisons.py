@@ -14,7 +14,7 @@ class Ratios(BaseModel):
     """A case over the first; null where one of the two does not exist."""
 
     time: float = Field(description="Of the lower bounds.")
-    bytes: float
+    bytes: float | None
     intensity: float | None
     threshold: float | None = Field(description="Of the first threshold of both, where it is in the same variable.")
 
@@ -43,6 +43,7 @@ class CaseDocument(BaseModel):
     op: dict[str, Any]
     target: dict[str, Any]
     options: dict[str, Any]
+    sharding: dict[str, Any] | None = Field(default=None, description="The layouts of the case, where it has any.")
     result: Result
     target_digest: str
     ratios: Ratios

@@ -31,6 +31,7 @@ _DESCRIPTION: Final = (
 )
 _TAGS: Final = [
     {"name": "rooflines", "description": "Ask what binds an operation. Nothing is stored."},
+    {"name": "tables", "description": "Ask by the rows of a spreadsheet, or from one of its cells. Nothing is stored."},
     {"name": "analyses", "description": "Keep a question with its answer, and find it again."},
     {"name": "catalogue", "description": "The chips, the systems and the ops that can be asked about."},
     {"name": "operations", "description": "Versions, limits, kinds of problems, health."},

@@ -69,6 +69,14 @@ class NumberFormat(BaseModel):
     scale_bits: int | None
 
 
+class MetricDocument(BaseModel):
+    """What a cell can ask for."""
+
+    name: str = Field(description="Of `/v1/cell/{name}`.")
+    unit: str | None = Field(description="Of its numbers; null where it has none.")
+    meaning: str
+
+
 class Meta(BaseModel):
     """What this service is and knows."""
 
@@ -78,6 +86,7 @@ class Meta(BaseModel):
     catalogue_digest: str
     limits: dict[str, int]
     number_formats: list[NumberFormat]
+    metrics: list[MetricDocument]
     problems: list[ProblemKind]
 
 

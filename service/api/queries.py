@@ -29,9 +29,10 @@ def read_query(model: type[BaseModel] | None, query: bytes) -> BaseModel | None:
         return None if model is None else validate(model, {}, PREFIX)
     fields = {} if model is None else model.model_fields
     pairs = _pairs(query)
-    if faults := list(_misnamed(pairs, fields)):
+    others = model is not None and model.model_config.get("extra") == "allow"
+    if faults := list(_misnamed(pairs, fields, others=others)):
         raise InvalidInput(faults)
-    return None if model is None else validate(model, {name: _value(fields[name], text) for name, text in pairs}, PREFIX)
+    return None if model is None else validate(model, {name: _value(fields.get(name), text) for name, text in pairs}, PREFIX)
 
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:
@@ -43,11 +44,11 @@ def _pairs(query: bytes) -> list[tuple[str, str]]:
         raise InvalidInput([Fault(PREFIX, "out-of-range", f"There may be at most {_MOST} parameters.")]) from None
 
 
-def _misnamed(pairs: Sequence[tuple[str, str]], known: Iterable[str]) -> Iterable[Fault]:
+def _misnamed(pairs: Sequence[tuple[str, str]], known: Iterable[str], *, others: bool) -> Iterable[Fault]:
     seen: set[str] = set()
     for name, text in pairs:
         where = PREFIX + pointer([_CONTROL.sub("", name)])
-        if name not in known:
+        if name not in known and not others:
             yield Fault(where, "unknown-parameter", "There is no such query parameter here.", near(name, known))
         elif name in seen:
             yield Fault(where, "invalid-request", "The parameter is given more than once.")
@@ -56,7 +57,7 @@ def _misnamed(pairs: Sequence[tuple[str, str]], known: Iterable[str]) -> Iterabl
         seen.add(name)
 
 
-def _value(field: FieldInfo, text: str) -> str | int:
+def _value(field: FieldInfo | None, text: str) -> str | int:
     """`text` as a whole number where the parameter is one and `text` spells it as JSON would; as it is elsewhere."""
-    is_whole = field.annotation is int or int in get_args(field.annotation)
+    is_whole = field is not None and (field.annotation is int or int in get_args(field.annotation))
     return int(text) if is_whole and _WHOLE.fullmatch(text) else text

@@ -14,6 +14,7 @@ Number = float | list[float | None] | None
 """A number, or one per row; null where it does not exist."""
 
 Bound = TypeAliasType("Bound", Literal["compute", "hbm", "network", "balanced"])
+Flag = bool | list[bool | None] | None
 Bounds = Bound | list[Bound | None] | None
 Regime = TypeAliasType("Regime", Literal["compute-bound", "communication-bound", "balanced"])
 Explanation = TypeAliasType("Explanation", dict[str, list[dict[str, Any]]])
@@ -25,8 +26,8 @@ class ComputeLayer(BaseModel):
     """Operations against the unit that does them."""
 
     time_s: Number = Field(description="flops / peak; null where the chip states no peak.")
-    unit: Literal["matrix", "vector"]
-    dtype: str = Field(description="The arithmetic class.")
+    unit: Literal["matrix", "vector"] | None = Field(description="Null for a collective.")
+    dtype: str | None = Field(description="The arithmetic class; null for a collective.")
     peak_flops_per_s: Number
 
 
@@ -41,13 +42,51 @@ class HbmLayer(BaseModel):
     bound: Bounds
 
 
+class CollectiveDocument(BaseModel):
+    """What the chips of a group exchange."""
+
+    kind: str
+    operand: str | None = Field(description="The array; null where the collective is itself what was asked for.")
+    dim: str | None = Field(description="The dim that is gathered or scattered.")
+    axes: list[str]
+    bytes: Number = Field(description="The array as one group of the axes sees it; for all_to_all that of all its chips together.")
+    wire_bytes: Number = Field(description="What one chip sends.")
+    steps: Number
+    time_s: Number
+    algbw_bytes_per_s: Number = Field(description="bytes / time; for all_to_all those of one chip.")
+    busbw_bytes_per_s: Number = Field(description="algbw × 2(N−1)/N for all_reduce, × (N−1)/N for gather, scatter and all_to_all.")
+    latency_bound: Flag = Field(description="The steps take longer than the bytes.")
+    forced: Flag = Field(description="The layouts leave no other way.")
+
+
+class AlternativeDocument(BaseModel):
+    """Another plan with the same result."""
+
+    plan: str = Field(description="What it does otherwise; `rules` is the one that the layouts as written call for.")
+    lower_s: Number
+    collectives: list[CollectiveDocument]
+
+
+class NetworkLayer(BaseModel):
+    """Bytes between chips against the links."""
+
+    time_s: Number = Field(description="Of all collectives, one after another.")
+    collectives: list[CollectiveDocument] = Field(description="In order.")
+    alternatives: list[AlternativeDocument]
+    intensity_flops_per_byte: Number = Field(description="flops / bytes that one chip sends")
+    critical_intensity_flops_per_byte: Number = Field(
+        description="peak × time / bytes that one chip sends: above it compute is the longer."
+    )
+    bound: Bounds
+
+
 class Layers(BaseModel):
     """Each roofline with its own verdict."""
 
     compute: ComputeLayer
     hbm: HbmLayer
     tile: None
-    network: None
+    network: NetworkLayer
 
 
 class Times(BaseModel):
@@ -56,7 +95,7 @@ class Times(BaseModel):
     lower_s: Number = Field(description="The longest of the paths: all overlap.")
     upper_s: Number = Field(description="The sum of the paths: nothing overlaps.")
     overlapped_s: Number = Field(description="lower_s + (1 − overlap)·(upper_s − lower_s)")
-    estimate_s: Number = Field(description="What a good kernel takes; null in this version.")
+    estimate_s: Number = Field(description="What a good kernel, or a good library of collectives, takes; null where nothing predicts it.")
     estimate_p10_s: Number
     estimate_p90_s: Number
     estimate_basis: str | None
@@ -65,8 +104,9 @@ class Times(BaseModel):
 class ThresholdDocument(BaseModel):
     """The value of one dim at which the verdict of a path flips, all others held."""
 
-    path: Literal["hbm"]
+    path: Literal["hbm", "network"]
     variable: str
+    axis: str | None = Field(default=None, description="The axis of the mesh, where the variable is `axis_size`; else absent.")
     exact: Number = Field(description="Null where no value flips it.")
     approximate: Number = Field(description="The textbook's.")
 
@@ -79,7 +119,7 @@ class LeverDocument(BaseModel):
     lower_s_after: Number
     bound_after: Bounds
     speedup: Number = Field(description="Of time; of the FLOP rate for `m` and `batch`.")
-    helps: bool | list[bool | None] | None
+    helps: Flag
 
 
 class Cause(BaseModel):
@@ -108,10 +148,20 @@ class Assumed(BaseModel):
     value: Any
 
 
-class Result(BaseModel):
-    """The roofline of one op."""
+class SingleChip(BaseModel):
+    """The unsharded op on one chip."""
 
-    flops: Number = Field(description="Of the unit that the op is judged by.")
+    layers: Layers
+    time: Times
+    bound: Bounds
+
+
+class Result(BaseModel):
+    """The roofline of one op, on each chip of the mesh."""
+
+    flops: Number = Field(description="Of the unit that the op is judged by, on one chip.")
+    total_flops: Number = Field(description="flops × devices, repeated work included.")
+    devices: Number = Field(description="Chips of the mesh.")
     vector_flops: Number
     bytes: Bytes
     traffic: Literal["ideal"] = Field(description="Each block moves once.")
@@ -127,6 +177,7 @@ class Result(BaseModel):
     utilization: Number = Field(description="Share of the peak that the roofline allows.")
     thresholds: list[ThresholdDocument]
     levers: list[LeverDocument]
+    single_chip: SingleChip | None = Field(default=None, description="The op whole on one chip, beside a sharded one.")
     assumed: list[Assumed]
     notes: list[str]
     measured: MeasuredDocument | None = Field(default=None, description="Where a measured time was given.")
@@ -163,7 +214,8 @@ class Answer(BaseModel):
 
     op: OpAsked | None = Field(default=None, description="The op, every default filled.")
     ops: list[OpAsked] | None = None
-    target: dict[str, Any] = Field(description="The chip, pinned to its revision or written in place.")
+    sharding: dict[str, Any] | None = Field(default=None, description="The layouts, each entry in its shortest form.")
+    target: dict[str, Any] = Field(description="The chip, pinned to its revision or written in place; the mesh, every axis filled.")
     options: dict[str, Any]
     measured_s: float | None = None
     result: Result | ListResult

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
 from ..errors import InvalidInput, near, refuse
+from .calibration import Calibration, Calibrations, of_chip
 from .chip import Chip
 from .cluster import Cluster
 from .constants_file import ConstantsFile
@@ -73,12 +74,14 @@ class Catalogue:
         clusters: Sequence[Cluster],
         nics: Sequence[Record[NicFile]],
         collective_constants: Sequence[Record[ConstantsFile]],
+        calibrations: Sequence[Calibration] = (),
     ) -> None:
         self._chips = Shelf("chip", chips)
         self._clusters = Shelf("cluster", clusters)
         self._nics = Shelf("nic", nics)
         self._constants = Shelf("collective-constants", collective_constants)
-        shelves = (self._chips, self._clusters, self._nics, self._constants)
+        self._calibrations = Shelf("calibration", calibrations)
+        shelves = (self._chips, self._clusters, self._nics, self._constants, self._calibrations)
         self.lines = tuple(line for shelf in shelves for line in shelf.lines())
         self.digest = digest_of_set(self.lines)
 
@@ -113,3 +116,11 @@ class Catalogue:
     @property
     def collective_constants(self) -> tuple[Record[ConstantsFile], ...]:
         return self._constants.newest
+
+    @property
+    def calibrations(self) -> tuple[Calibration, ...]:
+        return self._calibrations.newest
+
+    def calibrations_of(self, chip: Chip | None) -> Calibrations:
+        """What measured times say of `chip`, the nearest first; None is a chip that is not of the catalogue."""
+        return of_chip(chip, self.calibrations)

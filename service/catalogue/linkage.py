@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from .calibration_file import CalibrationFile
 from .chip_file import ChipFile
 from .cluster_file import ClusterFile
 from .document import stated_values
@@ -22,6 +23,7 @@ def faults(sources: Mapping[str, Source], entries: Entries) -> Iterator[Problem]
     yield from _missing_revisions(entries)
     yield from _sources_undeclared_or_unused(sources, entries)
     yield from _unknown_chips(entries)
+    yield from _calibrations_of_nothing_or_twice(entries)
 
 
 def _unsorted(sources: Mapping[str, Source]) -> Iterator[Problem]:
@@ -68,3 +70,27 @@ def _unknown_chips(entries: Entries) -> Iterator[Problem]:
     for file, entry in entries.items():
         if isinstance(entry, ClusterFile) and entry.chip not in chips:
             yield Problem(file, "chip", f"no chip has the id {entry.chip!r}")
+
+
+def _calibrations_of_nothing_or_twice(entries: Entries) -> Iterator[Problem]:
+    """A calibration speaks of a chip or of architectures that exist, and of none that another speaks of; one is of any."""
+    chips = [entry for entry in entries.values() if isinstance(entry, ChipFile)]
+    known = {"chip": {chip.id for chip in chips}, "architecture": {chip.architecture for chip in chips}}
+    taken: set[tuple[str, str]] = set()
+    for file, entry in entries.items():
+        if not isinstance(entry, CalibrationFile) or "@" in file:
+            continue
+        for key, name in _spoken_of(entry):
+            if key in known and name not in known[key]:
+                yield Problem(file, key, f"no chip has the {'id' if key == 'chip' else key} {name!r}")
+            if (key, name) in taken:
+                yield Problem(file, key, f"another calibration is of {name!r}")
+            taken.add((key, name))
+
+
+def _spoken_of(entry: CalibrationFile) -> Iterator[tuple[str, str]]:
+    if entry.chip is not None:
+        yield "chip", entry.chip
+    yield from (("architecture", name) for name in entry.architectures)
+    if entry.chip is None and not entry.architectures:
+        yield "any", "any chip"

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from .calibration import Calibration
+from .calibration_file import CalibrationFile
 from .catalogue import Catalogue
 from .chip import Chip
 from .chip_file import ChipFile
@@ -33,6 +35,7 @@ KINDS: dict[str, type[Entry]] = {
     "clusters": ClusterFile,
     "nics": NicFile,
     "collective_constants": ConstantsFile,
+    "calibrations": CalibrationFile,
 }
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
@@ -117,4 +120,5 @@ def derive(loaded: Files) -> Catalogue:
         clusters=[Cluster(file, loaded.sources) for file in loaded.of(ClusterFile)],
         nics=[Record(file, loaded.sources) for file in loaded.of(NicFile)],
         collective_constants=[Record(file, loaded.sources) for file in loaded.of(ConstantsFile)],
+        calibrations=[Calibration(file, loaded.sources) for file in loaded.of(CalibrationFile)],
     )

@@ -9,13 +9,13 @@ from typing import Final
 import typer
 
 from ..analysis import charts
-from ..bootstrap import say
 from ..catalogue import load
 from ..errors import refuse
 from ..page.chart import Chart
 from ..page.chart import chart as read_chart
 from ..schemas.charts import ChartQuery, ChartQuestion
 from ..schemas.reading import parse, validate
+from .files import check_new, write_new
 from .output import put_json, put_text
 from .question import read
 
@@ -42,7 +42,7 @@ def show(text: bytes, output: str | None, *, is_json: bool, force: bool) -> None
     if output is not None:
         from ..page.svg import svg
 
-        _write(Path(output), svg(_chart(text)), force=force)
+        write_new(output, svg(_chart(text)).encode(), force=force)
     elif is_json:
         put_json(text)
     else:
@@ -57,24 +57,8 @@ def check_output(output: str | None, *, force: bool) -> None:
         return
     if Path(output).suffix != PICTURE:
         raise typer.BadParameter(f"the picture is SVG, so the name of its file ends in {PICTURE}", param_hint="-o")
-    if not force and Path(output).exists():
-        raise _exists()
-
-
-def _exists() -> typer.BadParameter:
-    return typer.BadParameter("the file is there already; --force replaces it", param_hint="-o")
+    check_new(output, force=force)
 
 
 def _chart(text: bytes) -> Chart:
     return read_chart(json.loads(text))
-
-
-def _write(path: Path, picture: str, *, force: bool) -> None:
-    try:
-        with path.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(picture)
-    except FileExistsError:
-        raise _exists() from None
-    except OSError as error:
-        raise typer.BadParameter(f"the picture cannot be written: {error.strerror}", param_hint="-o") from None
-    say(f"{path} is written")

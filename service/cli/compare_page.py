@@ -65,7 +65,7 @@ def _line(case: Document) -> tuple[str, ...]:
         quantity(result["time"]["lower_s"], "s"),
         result["bound"] or "–",
         quantity(result["bytes"]["total"], "B"),
-        number(result["intensity_flops_per_byte"]),
+        "–" if result["intensity_flops_per_byte"] is None else number(result["intensity_flops_per_byte"]),
         "–" if critical is None else number(critical),
     )
 
@@ -75,14 +75,16 @@ def on(chip: str | Document) -> str:
     return chip if isinstance(chip, str) else f"{chip['base']}, changed" if "base" in chip else "in place"
 
 
-def formats(op: Document, computed: str) -> str:
-    """The storage formats of the operands, and the arithmetic where it is none of these.
+def formats(op: Document, computed: str | None) -> str:
+    """The storage formats of the operands, and the arithmetic where it is none of these; a collective has neither.
 
     >>> formats({"kind": "matmul", "dtype": None, "a_dtype": "bf16", "b_dtype": "int4", "out_dtype": "bf16"}, "bf16")
     'bf16/int4/bf16'
     >>> formats({"kind": "softmax", "dtype": "bf16"}, "fp32")
     'bf16 in fp32'
     """
+    if computed is None:
+        return "–"
     stored = [value for name, value in op.items() if name.endswith("_dtype") and name != "compute_dtype" and value is not None]
     stored = stored or [op["dtype"]]
     spelt = stored[0] if len(set(stored)) == 1 else "/".join(stored)

@@ -19,17 +19,17 @@ Document = Mapping[str, Any]
 
 def rows(op: Document, result: Document) -> Iterator[RenderableType]:
     """How often each verdict was given, and the rows."""
-    lists = {name: values for name, values in op.items() if isinstance(values, list)}
+    lists = {name: values for name, values in op.items() if isinstance(values, list) and name != "axes"}
     yield paragraph(f"{_share(result['bound'], 'rows')}.")
     yield from _cut(
         [*lists, "limited by", "at least", "at most", "FLOP/B"],
         [
             (
                 *(f"{values[at]:,}" for values in lists.values()),
-                bound,
+                bound or "nothing",
                 quantity(result["time"]["lower_s"][at], "s"),
                 quantity(result["time"]["upper_s"][at], "s"),
-                number(result["intensity_flops_per_byte"][at]),
+                _intensity(result["intensity_flops_per_byte"] and result["intensity_flops_per_byte"][at]),
             )
             for at, bound in enumerate(result["bound"][:SHOWN])
         ],
@@ -51,11 +51,11 @@ def ops(asked: Sequence[Document], result: Document) -> Iterator[RenderableType]
         [
             (
                 op["kind"],
-                each["bound"],
+                each["bound"] or "nothing",
                 f"{each['count']:,}",
                 quantity(each["time"]["lower_s"], "s"),
-                f"{100 * each['count'] * each['time']['lower_s'] / lower:.1f} %",
-                number(each["intensity_flops_per_byte"]),
+                f"{_percent(each['count'] * each['time']['lower_s'], lower)} %",
+                _intensity(each["intensity_flops_per_byte"]),
             )
             for op, each in zip(asked[:SHOWN], found[:SHOWN], strict=True)
         ],
@@ -64,9 +64,20 @@ def ops(asked: Sequence[Document], result: Document) -> Iterator[RenderableType]
     yield paragraph("Ask for an op alone to see its steps and what would change it.")
 
 
-def _share(bounds: Sequence[str], noun: str) -> str:
+def _intensity(value: float | None) -> str:
+    """A dash where nothing is read or written."""
+    return "–" if value is None else number(value)
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "0.0"
+
+
+def _share(bounds: Sequence[str | None], noun: str) -> str:
     """How often each verdict was given, the most frequent first."""
-    return f"Limits of {len(bounds):,} {noun}: " + ", ".join(f"{bound} {count:,}" for bound, count in Counter(bounds).most_common())
+    return f"Limits of {len(bounds):,} {noun}: " + ", ".join(
+        f"{bound or 'nothing'} {count:,}" for bound, count in Counter(bounds).most_common()
+    )
 
 
 def _cut(columns: Sequence[str], lines: Sequence[Sequence[str]], count: int) -> Iterator[RenderableType]:

@@ -9,6 +9,7 @@ from rich.console import RenderableType
 
 from . import many
 from .blocks import heading, paragraph
+from .plan import plan
 from .steps import steps
 from .verdict import changes, verdict
 
@@ -20,7 +21,7 @@ OURS = "/options/explain"  # the page asks for the steps by itself
 def page(answer: Document) -> Iterator[RenderableType]:
     """The page for one op, for the rows of its lists, or for a list of ops."""
     result = answer["result"]
-    target = f"on {_chip(answer['target']['chip'])}"
+    target = f"on {_target(answer['target'])}"
     if "ops" in answer:
         yield heading(f"{len(answer['ops']):,} ops, one after another", target)
         yield from many.ops(answer["ops"], result)
@@ -32,10 +33,17 @@ def page(answer: Document) -> Iterator[RenderableType]:
         yield paragraph("The steps of the first row:")
     else:
         yield paragraph(verdict(result))
-        yield from changes(answer["op"], result)
+        yield from plan(result)
+        yield from changes(answer)
     yield from steps(result["explain"])
     yield from _assumed(result["assumed"])
     yield from _notes(result["notes"])
+
+
+def _target(target: Document) -> str:
+    """The chip, and how many of them along which axes."""
+    axes = [f"{axis['name']}={axis['size']:,}" for axis in target.get("mesh", ())]
+    return _chip(target["chip"]) + (f", a mesh of {' '.join(axes)}" if axes else "")
 
 
 def _chip(chip: str | Document) -> str:
@@ -52,6 +60,8 @@ def _title(op: Document, assumed: Sequence[Document]) -> str:
 
 
 def _spelt(value: object) -> str:
+    if isinstance(value, list) and isinstance(value[0], str):
+        return ",".join(value)
     if isinstance(value, list):
         return f"[{len(value):,} rows]"
     if isinstance(value, Mapping):

@@ -141,6 +141,43 @@ def compare(
 
 
 @app.command()
+def batch(
+    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The table; - or nothing reads standard input.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, in the format that its name ends in.")
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="csv, xlsx, ndjson, json, columns or arrow: of what is piped in and out."),
+    ] = None,
+    *,
+    columns: Annotated[str | None, typer.Option(metavar="NAMES", help="What is appended: time_s,bound,levers.m.speedup.")] = None,
+    mapped: Annotated[
+        str | None, typer.Option("--map", metavar="NAMES", help="Columns under other names than their members': Batch:m,Hidden:k.")
+    ] = None,
+    sep: Annotated[str | None, typer.Option(metavar="MARK", help="Separator of CSV: comma, semicolon or tab.")] = None,
+    decimal: Annotated[str | None, typer.Option(metavar="MARK", help="Decimal mark of CSV: a point or a comma.")] = None,
+    sheet: Annotated[str | None, typer.Option(metavar="NAME", help="Sheet of a workbook, the first by default.")] = None,
+    on_error: Annotated[
+        str | None, typer.Option(metavar="row|fail", help="Mark rows that cannot be answered, the default, or refuse the table.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print refusals as JSON on a terminal too.")] = False,
+) -> None:
+    """Answer the rows of a table, as POST /v1/batches does.
+
+    \b
+    roofline batch plan.xlsx -o answered.csv
+    """
+    asked = {"columns": columns, "map": mapped, "sep": sep, "decimal": decimal, "sheet": sheet, "on_error": on_error}
+    with explained(json):
+        from .batch import Files
+        from .batch import batch as run
+
+        run(Files(file, output, form, force=force), {name: text for name, text in asked.items() if text is not None})
+
+
+@app.command()
 def chart(
     file: Annotated[
         str | None,

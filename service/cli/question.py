@@ -12,16 +12,16 @@ from ..schemas.reading import MAX_BODY_BYTES
 STANDARD_INPUT: Final = "-"
 
 
-def read(file: str | None) -> bytes:
-    """The question as bytes. Raises OverLimit (body-too-large)."""
+def read(file: str | None, most: int = MAX_BODY_BYTES) -> bytes:
+    """The question as bytes, at most so many. Raises OverLimit (body-too-large)."""
     source = 0 if file in (None, STANDARD_INPUT) else file
     try:
         with open(source, "rb", closefd=source != 0) as opened:
             if file is None and opened.isatty():
                 raise typer.BadParameter("name a file, or pipe a question in", param_hint="FILE")
-            text = opened.read(MAX_BODY_BYTES + 1)
+            text = opened.read(most + 1)
     except OSError as error:
         raise typer.BadParameter(f"the question cannot be read: {error.strerror}", param_hint="FILE") from None
-    if len(text) > MAX_BODY_BYTES:
-        raise OverLimit(f"A question may have {MAX_BODY_BYTES} bytes.", code="body-too-large")
+    if len(text) > most:
+        raise OverLimit(f"A question may have {most} bytes.", code="body-too-large")
     return text

@@ -26,7 +26,7 @@ def steps(explained: Mapping[str, Step]) -> Iterator[RenderableType]:
     """All steps, numbered as the contract orders them."""
     for at, (name, step) in enumerate(explained.items(), start=1):
         yield heading(f"{at}. {TITLES[name]}")
-        for entry, following in zip(step, [*step[1:], {}], strict=True):
+        for entry, following in zip(step, [*step[1:], {}], strict=False):
             yield paragraph(_entry(entry))
             if following.get("source") != entry["source"]:
                 yield paragraph(entry["source"], indent=4, style="dim")

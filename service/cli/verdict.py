@@ -13,14 +13,20 @@ from .blocks import heading, paragraph, table
 
 Document = Mapping[str, Any]
 
+TIE = 1e-9
+"""Times this close, relative to the longest, are equal."""
+
 
 def verdict(result: Document) -> Text:
     """The longest path, and how much longer than the next one it takes."""
     lower, upper = result["time"]["lower_s"], result["time"]["upper_s"]
     paths = sorted(_paths(result).items(), key=lambda path: -path[1])
     (_, longest), others = paths[0], paths[1:]
+    if result["bound"] is None:
+        return Text("Nothing is done and nothing is sent: it takes no time.")
     if result["bound"] == "balanced":
-        sentence = ("Balanced", f": {' and '.join(name for name, _ in paths)} take {quantity(longest, 's')} each")
+        equal = [name for name, time in paths if time >= longest * (1 - TIE)]
+        sentence = ("Balanced", f": {' and '.join(equal)} take {quantity(longest, 's')} each")
     else:
         rest = "".join(f", {times(longest / time)} the {quantity(time, 's')} of {name}" for name, time in others if time)
         sentence = (f"Limited by {result['bound']}", f": it takes {quantity(longest, 's')}{rest}")
@@ -40,8 +46,9 @@ def _utilization(share: float | None) -> str:
     return "" if share is None else f", {number(100 * share)} % of the peak"
 
 
-def changes(op: Document, result: Document) -> Iterator[RenderableType]:
+def changes(answer: Document) -> Iterator[RenderableType]:
     """The levers, those that help first, and the sizes at which the verdict turns."""
+    result = answer["result"]
     yield heading("What would change it")
     levers = sorted(result["levers"], key=lambda lever: -lever["speedup"])
     helping = [lever for lever in levers if lever["helps"]]
@@ -50,7 +57,7 @@ def changes(op: Document, result: Document) -> Iterator[RenderableType]:
     if idle := [_change(lever) for lever in levers if not lever["helps"]]:
         yield paragraph(f"No help: {', '.join(idle)}.")
     for threshold in result["thresholds"]:
-        yield paragraph(_threshold(threshold, op))
+        yield paragraph(_threshold(threshold, answer))
 
 
 def _lever(lever: Document) -> tuple[str, ...]:
@@ -61,11 +68,25 @@ def _change(lever: Document) -> str:
     return f"{lever['change']} ×{number(lever['factor'])}"
 
 
-def _threshold(threshold: Document, op: Document) -> str:
+def _threshold(threshold: Document, answer: Document) -> str:
     """Where compute and another path take equally long."""
     path, variable = threshold["path"], threshold["variable"]
     if threshold["exact"] is None:
-        return f"No {variable} makes compute and {path} take equally long."
+        return f"No {_called(threshold)} makes compute and {path} take equally long."
     textbook = "" if threshold["approximate"] is None else f" (by the textbook {number(threshold['approximate'])})"
-    asked = op.get(variable, op.get("dims", {}).get(variable))
-    return f"Compute and {path} take equally long at {variable} = {number(threshold['exact'])}{textbook}; here {variable} = {asked:,}."
+    found = f"Compute and {path} take equally long at {_called(threshold)} = {number(threshold['exact'])}{textbook}"
+    return f"{found}; here {variable} = {_asked(threshold, answer):,}."
+
+
+def _called(threshold: Document) -> str:
+    return f"{threshold['variable']} of {threshold['axis']}" if "axis" in threshold else threshold["variable"]
+
+
+def _asked(threshold: Document, answer: Document) -> int:
+    """What the question has for the variable of a threshold."""
+    if "axis" in threshold:
+        found: int = next(axis["size"] for axis in answer["target"]["mesh"] if axis["name"] == threshold["axis"])
+        return found
+    op, variable = answer["op"], threshold["variable"]
+    asked: int = op[variable] if variable in op else op["dims"][variable]
+    return asked

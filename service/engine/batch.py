@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import all_of, constant, cut
 from .fabric import Fabric
@@ -45,11 +46,17 @@ def evaluate(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_clas
     return in_chunks(term, machine, fabric, lambda t, m, f: report(t, m, over, f, is_class_asked=is_class_asked, overlap=overlap))
 
 
-def too_large(found: Report) -> int | None:
-    """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
+def are_countable(found: Report) -> NDArray[np.bool_]:
+    """The rows of which no count exceeds `LARGEST_COUNT`, or one value for all of them."""
     fine = np.maximum(found.total_flops, found.bytes_total) <= LARGEST_COUNT
     for exchange in found.network.exchanges:
         fine = fine & (exchange.cost.volume <= LARGEST_COUNT)
+    return fine
+
+
+def too_large(found: Report) -> int | None:
+    """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
+    fine = are_countable(found)
     return None if all_of(fine) else int(np.argmin(fine))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 from typing import NamedTuple
 
@@ -54,6 +54,8 @@ class Network(NamedTuple):
         return self.time if self.exchanges else None
 
 
+SINGLE = np.ones(1)
+
 NO_EXCHANGE = Network((), np.zeros(1), np.zeros(1))
 
 
@@ -69,10 +71,10 @@ class Fabric:
     others: tuple[Choice, ...] = ()
     """plans that compute the same otherwise"""
 
-    @cached_property
+    @property
     def devices(self) -> Real:
         """Chips of the mesh, a column of one row."""
-        return column(self.mesh.devices)
+        return column(self.mesh.devices) if self.mesh.axes else SINGLE
 
     def cut(self, part: slice) -> Fabric:
         """The rows of `part`; what all rows share stays."""
@@ -104,7 +106,7 @@ class Fabric:
         if isinstance(term, Collective):
             cost = cost_of(term, self.mesh, self.form, link)
             return Network((Exchange(cost, None),), cost.time, cost.wire_bytes)
-        if not any(choice.plan.collectives for choice in self.choices):
+        if not self.choices or not any(choice.plan.collectives for choice in self.choices):
             return NO_EXCHANGE
         whole = moved()
         found = {id(choice): costs(choice.plan, whole, self.mesh, form=self.form, link=link) for choice in self.choices}

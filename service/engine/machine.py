@@ -5,9 +5,11 @@ This is the only place that turns (unit, arithmetic class) into a peak. What a c
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import InvalidInput, refuse
 from .arrays import Real, cut
@@ -63,6 +65,20 @@ class Placement(NamedTuple):
     unit: str
     dtype: str
     peak: Real | None
+
+
+def stacked(machines: Sequence[Machine], placed: Placement) -> Machine:
+    """One machine whose rows are `machines`, on all of which an op runs as `placed` says; of their peaks it has that one alone."""
+    peaks = {}
+    if placed.peak is not None:
+        held = [each.matrix_peaks if placed.unit == "matrix" else each.vector_peaks for each in machines]
+        peaks = {placed.dtype: np.concatenate([each[placed.dtype] for each in held])}
+    return Machine(
+        matrix_peaks=peaks if placed.unit == "matrix" else {},
+        vector_peaks=peaks if placed.unit == "vector" else {},
+        hbm_bandwidth=np.concatenate([each.memory for each in machines]),
+        is_partial=placed.peak is None,
+    )
 
 
 def place(machine: Machine, demand: Demand, dtype: str, *, is_asked: bool) -> Placement:

@@ -52,8 +52,8 @@ class Report(NamedTuple):
     lower: Real
     upper: Real
     overlapped: Real
-    intensity: Real | None
-    """operations for each byte of HBM [FLOP/B]; None where none is moved"""
+    intensity: Real
+    """operations for each byte of HBM [FLOP/B]; NaN where none is moved"""
     approximation: Real | None
     """the textbook's intensity [FLOP/B]"""
     critical: Real | None
@@ -163,7 +163,7 @@ def report(
             lower=least,
             upper=most,
             overlapped=roofline.overlapped(least, most, overlap),
-            intensity=flops / total if demand.operands else None,
+            intensity=flops / total,
             approximation=approximation,
             critical=roof.ridge,
             longest=row(found.longest, 0),

@@ -131,8 +131,8 @@ class Term:
 
     def columns(self) -> dict[str, Real]:
         """The columns of the term by name."""
-        held = {name: getattr(self, name) for name in _whole(cast("Hashable", type(self)))}
-        return {name: values for name, values in held.items() if values is not None}
+        names = _whole(cast("Hashable", type(self)))
+        return {name: values for name in names if (values := getattr(self, name)) is not None}
 
     def asks(self, variable: str) -> str:
         """The name under which the threshold in `variable` is given."""

@@ -36,7 +36,7 @@ def read(body: bytes, reading: Reading) -> Table:
     """The table that `body` holds. Raises InvalidInput, MalformedText (not-utf8), OverLimit."""
     if reading.decimal not in (None, *DECIMALS):
         raise refuse("/query/decimal", "out-of-range", "The decimal mark is a point or a comma.", DECIMALS)
-    separator = _separator(body, reading.separator)
+    separator = separator_of(body, reading.separator)
     records = _records(body, separator)
     gathering = Gathering(next(records, []))
     for record in records:
@@ -47,7 +47,8 @@ def read(body: bytes, reading: Reading) -> Table:
     return table
 
 
-def _separator(body: bytes, said: str | None) -> str:
+def separator_of(body: bytes, said: str | None) -> str:
+    """What separates the cells of a text: what is said to, or what its header shows. Raises InvalidInput at /query/sep."""
     if said is not None:
         if said not in SEPARATORS:
             raise refuse("/query/sep", "out-of-range", "The separator is a comma, a semicolon or a tab.", SEPARATORS)

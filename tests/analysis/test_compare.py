@@ -246,6 +246,65 @@ def test_comparisons_that_are_refused(question: Document, pointer: str, code: st
     assert [(fault.pointer, fault.code) for fault in refused(lambda: validate(Comparison, question))] == [(pointer, code)]
 
 
+RING: Document = {"name": "x", "size": 4, "topology": "ring", "bandwidth_bytes_per_s": 4.5e10, "latency_s": 1e-6}
+SPLIT: Document = {"a": [None, "x"], "b": ["x", None], "out": [None, None]}
+ROWS: Document = {"a": ["x", None], "b": [None, None], "out": ["x", None]}
+GATHER: Document = {"kind": "all_gather", "bytes": 2**24, "axes": ["x"]}
+ON_MESHES = st.sampled_from(
+    [
+        case({**MATMUL, "m": 4096}),
+        case({**MATMUL, "m": 4096}, sharding=SPLIT),
+        case({**MATMUL, "m": 512, "dtype": "int8"}, sharding=ROWS),
+        case({"kind": "elementwise", "n": 4096, "dtype": "int8"}, ANY_CLASS),
+        case(GATHER),
+        case({**GATHER, "kind": "all_to_all", "bytes": 2**30}),
+    ]
+)
+MESHES = st.sampled_from([[RING], [{**RING, "size": 8}], [{**RING, "topology": "line"}], [RING, {**RING, "name": "y"}]])
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cases=st.lists(st.tuples(ON_MESHES, MESHES), min_size=2, max_size=2))
+def test_on_meshes_too_the_factors_multiply_to_the_ratio(catalogue: Catalogue, cases: list[tuple[Document, Any]]) -> None:
+    placed = [{**each, "target": {**each["target"], "mesh": mesh}} for each, mesh in cases]
+    found = compared(catalogue, *placed)["cases"]
+    first, second = [each["result"]["time"]["lower_s"] for each in found]
+    assert [each["cause"] for each in found[1]["factors"]] == CAUSES
+    assert math.prod(factors(found[1]).values()) == pytest.approx(second / first, rel=1e-12)
+
+
+def test_a_layout_is_a_cause_of_its_own(catalogue: Catalogue) -> None:
+    """Rows over four chips take a quarter; the same rows over links half as fast take as long, as nothing is sent."""
+    target = {"chip": V5E, "mesh": [RING]}
+    op = {**MATMUL, "m": 4096}
+    slow = {"chip": V5E, "mesh": [{**RING, "bandwidth_bytes_per_s": 2.25e10}]}
+    cases = [{"op": op, "target": target}, {"op": op, "target": target, "sharding": ROWS}, {"op": op, "target": slow, "sharding": SPLIT}]
+    found = compared(catalogue, *cases)["cases"]
+    assert factors(found[1]) == {**dict.fromkeys(CAUSES, 1.0), "mesh_and_sharding": found[1]["ratios"]["time"]}
+    assert found[1]["ratios"]["time"] < 0.3
+    assert found[1]["sharding"] == ROWS
+    against = compared(catalogue, {**cases[2], "target": target}, cases[2])["cases"][1]
+    assert factors(against)["mesh_and_sharding"] == against["ratios"]["time"] == 2
+
+
+def test_one_case_with_its_layout_on_all_chips_that_have_such_links(catalogue: Catalogue) -> None:
+    mesh = [{"name": "gpu", "size": 8}]
+    sharding = {"a": [None, "gpu"], "b": ["gpu", None], "out": [None, None]}
+    one = {"op": MATMUL, "target": {"chip": "nvidia-h100-sxm", "mesh": mesh}, "sharding": sharding}
+    found = compared(catalogue, one, chips="all")
+    chips = [each["target"]["chip"].partition("@")[0] for each in found["cases"]]
+    assert {"nvidia-h100-sxm", "nvidia-b200", "amd-mi300x"} <= set(chips)
+    without = {each["chip"].partition("@")[0]: each["errors"][0]["code"] for each in found["excluded"]}
+    assert without["google-tpu-v5e"] == without["nvidia-l4"] == "unknown-axis"
+
+
+def test_an_exchange_with_nobody_is_held_against_nothing(catalogue: Catalogue) -> None:
+    mesh = [RING, {**RING, "name": "one", "size": 1}]
+    ops: list[Document] = [GATHER, {**GATHER, "axes": ["one"]}]
+    (fault,) = refused(lambda: compared(catalogue, *({"op": op, "target": {"chip": V5E, "mesh": mesh}} for op in ops)))
+    assert (fault.pointer, fault.code) == ("/cases/1/op", "out-of-range")
+
+
 def test_as_many_cases_as_allowed(catalogue: Catalogue) -> None:
     assert len(compared(catalogue, *[case(MATMUL)] * MAX_CASES)["cases"]) == MAX_CASES
     with pytest.raises(OverLimit, match=str(MAX_CASES)):

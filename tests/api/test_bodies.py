@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from service.api.bodies import DRAINED_BYTES, read_body
+from service.api.bodies import DRAINED, read_body
 from service.schemas.reading import MAX_BODY_BYTES
 
 REFUSAL = {
@@ -102,7 +102,7 @@ def test_one_byte_more_is_drained_and_refused_and_the_connection_stays(connectio
 
 def test_16_mib_in_chunks_are_drained_and_refused(connection: Connection) -> None:
     connection.send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
-    connection.send_all(chunks(DRAINED_BYTES))
+    connection.send_all(chunks(DRAINED * MAX_BODY_BYTES))
     assert problem(connection.answer()) == REFUSAL
     assert connection.is_open()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.catalogue import Catalogue
-from service.engine.ops import OPS
+from service.engine.kinds import KINDS
 
 from .conftest import Client
 
@@ -117,7 +117,7 @@ def test_a_resource_that_the_caller_has_is_not_sent_again(client: Client, path: 
 
 def test_ops_come_with_an_example_that_works_as_it_stands(client: Client) -> None:
     ops = client.get("/v1/ops").json()["items"]
-    assert [op["kind"] for op in ops] == sorted(OPS)
+    assert [op["kind"] for op in ops] == sorted(KINDS)
     for op in ops:
         assert client.get(f"/v1/ops/{op['kind']}").json() == op
         assert op["description"]
@@ -131,7 +131,7 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
     assert {name: meta[name] for name in ("service_version", "engine_version", "document_version", "catalogue_digest", "limits")} == {
         "service_version": "0.1.0",
         "engine_version": "0.1.0",
-        "document_version": 1,
+        "document_version": 2,
         "catalogue_digest": catalogue.digest,
         "limits": {
             "header_bytes": 32768,

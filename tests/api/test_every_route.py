@@ -15,7 +15,14 @@ from service.api.routing import StrictRoute
 from .conftest import Client
 
 CLUSTER = {"ref": "hgx-h100-8", "id": "hgx-h100-8"}
-NAMES = {"ref": "nvidia-h100-sxm", "id": "nvidia-h100-sxm", "kind": "matmul", "code": "unknown-chip", "analysis_id": "an_x"}
+NAMES = {
+    "ref": "nvidia-h100-sxm",
+    "id": "nvidia-h100-sxm",
+    "kind": "matmul",
+    "code": "unknown-chip",
+    "metric": "time_s",
+    "analysis_id": "an_x",
+}
 
 
 def named(route: StrictRoute) -> str:

@@ -29,6 +29,19 @@ def chip(**numbers: Any) -> dict[str, Any]:
     return question(target={"chip": {**IN_PLACE, **numbers}})
 
 
+RING: dict[str, Any] = {"name": "x", "size": 4, "topology": "ring", "bandwidth_bytes_per_s": 4.5e10}
+GATHER: dict[str, Any] = {"kind": "all_gather", "bytes": 2**20, "axes": ["x"]}
+WHOLE: dict[str, Any] = {"a": [None, None], "b": [None, None], "out": [None, None]}
+
+
+def meshed(mesh: Any, op: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"op": op or MATMUL, "target": {**CHIP, "mesh": mesh}}
+
+
+def sharded(sharding: dict[str, Any], **op: Any) -> dict[str, Any]:
+    return {**meshed([RING], {**MATMUL, **op}), "sharding": sharding}
+
+
 Refusal = tuple[Any, int, str, list[str]]
 DOCUMENTS: dict[str, Refusal] = {
     "unknown chip": (question(target={"chip": SECRET}), 422, "unknown-chip", ["/target/chip"]),
@@ -84,8 +97,34 @@ DOCUMENTS: dict[str, Refusal] = {
         {"op": {"kind": "einsum", "equation": "abcdefghijklmnopqrst->a", "dtype": "fp32",
                 "dims": dict.fromkeys("abcdefghijklmnopqrst", 2**53 - 1)}, "target": CHIP}, 422, "too-large", ["/op"]
     ),
-    "a mesh": (question(target={**CHIP, "mesh": []}), 422, "not-supported-yet", ["/target/mesh"]),
-    "a sharding": (question(sharding=None), 422, "not-supported-yet", ["/sharding"]),
+    "an empty mesh": (question(target={**CHIP, "mesh": []}), 422, "out-of-range", ["/target/mesh"]),
+    "an axis of no chips": (meshed([{**RING, "size": 0}]), 422, "out-of-range", ["/target/mesh/0/size"]),
+    "an axis larger than the domain": (meshed([{"name": "gpu", "size": 9}]), 422, "out-of-range", ["/target/mesh/0/size"]),
+    "a link that the chip lacks": (meshed([{"name": SECRET, "size": 2}]), 422, "unknown-axis", ["/target/mesh/0/name"]),
+    "an axis twice in the mesh": (meshed([RING, RING]), 422, "axis-repeated", ["/target/mesh/1/name"]),
+    "an unknown topology": (meshed([{**RING, "topology": SECRET}]), 422, "out-of-range", ["/target/mesh/0/topology"]),
+    "an unknown cluster": (meshed({"cluster": SECRET, "sizes": {"gpu": 8}}), 422, "unknown-cluster", ["/target/mesh/cluster"]),
+    "a cluster of other chips": (meshed({"cluster": "hgx-h200-8", "sizes": {"gpu": 8}}), 422, "invalid-request", ["/target/mesh/cluster"]),
+    "a collective without a mesh": ({"op": GATHER, "target": CHIP}, 422, "unknown-axis", ["/op/axes/0"]),
+    "a collective over an unknown axis": (meshed([RING], {**GATHER, "axes": [SECRET]}), 422, "unknown-axis", ["/op/axes/0"]),
+    "a collective over an axis twice": (meshed([RING], {**GATHER, "axes": ["x", "x"]}), 422, "axis-repeated", ["/op/axes/1"]),
+    "a collective of nothing": (meshed([RING], {**GATHER, "bytes": 0}), 422, "out-of-range", ["/op/bytes"]),
+    "a send along two axes": (
+        meshed([RING, {**RING, "name": "y"}], {**GATHER, "kind": "send", "axes": ["x", "y"]}), 422, "out-of-range", ["/op/axes"]
+    ),
+    "a sharding without its result": (question(sharding={}), 422, "missing", ["/sharding/out"]),
+    "a sharding without an operand": (sharded({"a": [None, None], "out": [None, None]}), 422, "missing", ["/sharding/b"]),
+    "a sharding over an unknown axis": (sharded({**WHOLE, "a": [SECRET, None]}), 422, "unknown-axis", ["/sharding/a/0"]),
+    "a sharding of an unknown array": (sharded({**WHOLE, SECRET: [None]}), 422, "unknown-member", [f"/sharding/{SECRET}"]),
+    "an axis twice in an array": (sharded({**WHOLE, "a": ["x", "x"]}), 422, "axis-repeated", ["/sharding/a/1"]),
+    "a spec of another length": (sharded({**WHOLE, "a": [None]}), 422, "bad-sharding", ["/sharding/a"]),
+    "a dim that does not divide": (sharded({**WHOLE, "a": ["x", None]}, m=63), 422, "not-divisible", ["/sharding/a/0"]),
+    "sums over an axis that splits none": (sharded({**WHOLE, "out_unreduced": ["x"]}), 422, "bad-sharding", ["/sharding/out_unreduced/0"]),
+    "a sharding of an op without layouts": (
+        {"op": {"kind": "dot", "n": 64, "dtype": "fp32"}, "target": CHIP, "sharding": {"out": []}}, 422, "bad-sharding", ["/sharding"]
+    ),
+    "a sharding of a list": ({"ops": [MATMUL], "target": CHIP, "sharding": {"out": []}}, 422, "invalid-request", ["/sharding"]),
+    "the cheapest of columns": (question({"m": [64, 128]}, options={"plan": "cheapest"}), 422, "use-batches", ["/options/plan"]),
     "a measured time of 0": (question(measured_s=0), 422, "out-of-range", ["/measured_s"]),
     "a measured time before its start": (question(measured_s=-1.0), 422, "out-of-range", ["/measured_s"]),
     "a measured time of ages": (question(measured_s=1e13), 422, "out-of-range", ["/measured_s"]),
@@ -94,8 +133,8 @@ DOCUMENTS: dict[str, Refusal] = {
     "one measured time for many rows": (question({"m": [1, 2]}, measured_s=1.0), 422, "use-batches", ["/measured_s"]),
     "a quantised activation": (question({"a_quantized_from": SECRET}), 422, "not-supported-yet", ["/op/a_quantized_from"]),
     "a tile": (question(options={"tile": "auto"}), 422, "not-supported-yet", ["/options/tile"]),
-    "a plan": (question(options={"plan": "rules"}), 422, "not-supported-yet", ["/options/plan"]),
-    "collectives": (question(options={"collectives": "exact"}), 422, "not-supported-yet", ["/options/collectives"]),
+    "a plan": (question(options={"plan": SECRET}), 422, "out-of-range", ["/options/plan"]),
+    "collectives": (question(options={"collectives": SECRET}), 422, "out-of-range", ["/options/collectives"]),
     "a launch": (question(options={"launch": "graph"}), 422, "not-supported-yet", ["/options/launch"]),
     "a cache": (question(options={"cache": "cold"}), 422, "not-supported-yet", ["/options/cache"]),
     "two faults": ({"target": {"chip": 5}, "op": {**MATMUL, "m": -1}}, 422, "invalid-request", ["/target/chip", "/op/m"]),

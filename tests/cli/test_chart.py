@@ -97,8 +97,8 @@ def test_a_picture_is_written_to_a_file_that_is_not_there(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("none/chart.svg", "the picture cannot be written: No such file or directory"),
-        ("file/chart.svg", "the picture cannot be written: Not a directory"),
+        ("none/chart.svg", "the file cannot be written: No such file or directory"),
+        ("file/chart.svg", "the file cannot be written: Not a directory"),
         ("chart.png", "the picture is SVG, so the name of its file ends in .svg"),
         ("chart", "the picture is SVG, so the name of its file ends in .svg"),
     ],

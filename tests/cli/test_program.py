@@ -23,6 +23,7 @@ Commands:
   serve     Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
   evaluate  Answer one question, JSON as for POST /v1/evaluate.
   compare   Hold cases against the first, JSON as for POST /v1/compare.
+  batch     Answer the rows of a table, as POST /v1/batches does.
   chart     Draw rooflines: of a chip, or of cases with their points.
   chips     List the chips, or show all that is known of one, with sources.
   clusters  List the systems, chips wired together, or show one with sources.

@@ -25,7 +25,7 @@ def renewed(shown: str, reply: str, language: str) -> str:
     lines = shown.splitlines()
     if lines[-1:] == [MORE]:
         return "\n".join([*reply.splitlines()[: len(lines) - 1], MORE]) + "\n"
-    return reply.rstrip("\n") + "\n" if reply else ""
+    return "\n".join(reply.rstrip("\n").splitlines()) + "\n" if reply else ""
 
 
 def _renewed(shown: Any, real: Any) -> Any:

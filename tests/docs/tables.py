@@ -56,6 +56,12 @@ _LIMITS = {
     "cases": "cases of a comparison, and cases and analyses of a chart",
     "chart_points": "points of a series of a chart",
     "rows": "rows of the lists of an op",
+    "table_bytes": "bytes of a table",
+    "table_rows": "rows of a table",
+    "table_columns": "columns of a table",
+    "table_cells": "cells of a table",
+    "table_groups": "ways in which the rows of a table differ besides their numbers, and chips that they name",
+    "cells": "values of `/v1/cells.csv`",
 }
 
 

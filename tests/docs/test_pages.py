@@ -39,7 +39,7 @@ def test_every_reply_belongs_to_a_request(path: Path) -> None:
     """So that no JSON of a page is only believed."""
     found = blocks(text_of(path))
     replies = {reply.start for _, reply in exchanges(text_of(path))}
-    assert {each.start for each in found if each.language in {"json", "yaml", "html", "text"}} == replies
+    assert {each.start for each in found if each.language in {"json", "yaml", "html", "text", "csv"}} == replies
 
 
 @NAMED

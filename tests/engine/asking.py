@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from service.engine import batch
-from service.engine.arrays import column
+from service.engine.arrays import Real, column
 from service.engine.formats import Scale
 from service.engine.machine import Machine
 from service.engine.ops import OPS
@@ -44,6 +44,12 @@ def bounds(report: Report) -> list[str | None]:
 
 def regimes(report: Report) -> list[str | None]:
     return [REGIMES[code] for code in report.longest.tolist()]
+
+
+def intensity(report: Report) -> Real:
+    """Operations for each byte [FLOP/B], of an op that moves some."""
+    assert report.intensity is not None
+    return report.intensity
 
 
 def threshold(report: Report, variable: str) -> Threshold:

@@ -21,10 +21,10 @@ from service.engine.batch import in_chunks
 from service.engine.levers import Levers, variants
 from service.engine.machine import Machine
 from service.engine.ops import OPS
-from service.engine.report import Report, report
+from service.engine.report import ONE_CHIP, Report, report
 from service.engine.term import LARGEST_DIM
 
-from .asking import ask, bounds, term
+from .asking import ask, bounds, intensity, term
 from .chips import EVERYTHING
 from .drawing import agreeing, at_row, examples, is_answered, numbers, questions, questions_in_columns, with_numbers
 
@@ -99,7 +99,7 @@ def test_the_size_of_the_chunks_changes_nothing(kind: str, data: st.DataObject, 
     bandwidths = data.draw(st.lists(st.floats(1e9, 1e15), min_size=5, max_size=5))
     chips = Machine(EVERYTHING.matrix_peaks, EVERYTHING.vector_peaks, column(bandwidths))
     over = variants(asked)
-    whole, parts = (in_chunks(asked, chips, lambda t, m: report(t, m, over), rows) for rows in (8192, chunk))
+    whole, parts = (in_chunks(asked, chips, ONE_CHIP, lambda t, m, f: report(t, m, over, f), rows) for rows in (8192, chunk))
     assert [bits(whole, at) for at in range(5)] == [bits(parts, at) for at in range(5)]
 
 
@@ -166,7 +166,7 @@ def test_the_verdict_by_times_is_the_verdict_by_intensity(kind: str, data: st.Da
     if found.critical is None:
         assert bounds(found) == ["hbm"]
         return
-    ratio = found.intensity.item() / found.critical.item()
+    ratio = intensity(found).item() / found.critical.item()
     expected = "balanced" if math.isclose(ratio, 1, rel_tol=1e-9) else "compute" if ratio > 1 else "hbm"
     assert bounds(found) == [expected]
 

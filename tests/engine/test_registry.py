@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from service.engine.collectives import COLLECTIVES
+from service.engine.kinds import KINDS
 from service.engine.ops import OPS
 from service.engine.registry import op
 from service.engine.term import REQUIRED, Term
@@ -18,7 +20,7 @@ PRINTED = Path(__file__).with_name("registry.txt")
 
 def printed() -> Iterator[str]:
     """Kinds, fields, forms and defaults; a star marks a field in which a list may stand."""
-    for kind, cls in OPS.items():
+    for kind, cls in (*OPS.items(), *COLLECTIVES.items()):
         yield kind
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
             about = field.metadata
@@ -49,8 +51,15 @@ def test_a_second_op_of_a_name_is_refused() -> None:
 
 
 def test_kinds_are_sorted_and_their_modules_are_named_after_them() -> None:
-    assert list(OPS) == sorted(OPS)
-    assert {kind: cls.__module__.rpartition(".")[2] for kind, cls in OPS.items()} == {kind: kind for kind in OPS}
+    for registry in (OPS, COLLECTIVES):
+        assert list(registry) == sorted(registry)
+        assert {kind: cls.__module__.rpartition(".")[2] for kind, cls in registry.items()} == {kind: kind for kind in registry}
+
+
+def test_a_kind_is_an_op_or_a_collective() -> None:
+    assert sorted(KINDS) == list(KINDS)
+    assert not set(OPS) & set(COLLECTIVES)
+    assert set(OPS) | set(COLLECTIVES) == set(KINDS)
 
 
 def test_the_registry_cannot_be_changed_from_outside() -> None:

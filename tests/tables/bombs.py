@@ -102,7 +102,7 @@ def shared_view() -> pa.Array:
 
 XLSX: Final[Mapping[str, Bomb]] = {
     "half a megabyte that inflates to 512 MiB": lambda: inflating(2**29),
-    "a part beside the sheet that inflates to 512 MiB": lambda: inflating(2**29, "xl/media/image1.png"),
+    "a part beside the sheet that inflates to 256 MiB": lambda: inflating(2**28, "xl/media/image1.png"),
     "sizes that lie": lambda: inflating(2**28, said=1000),
     "sizes that lie upwards": lambda: inflating(2**20, said=2**26),
     "a far cell": lambda: workbook(HEAD + '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'),
@@ -180,7 +180,7 @@ NDJSON: Final[Mapping[str, Bomb]] = {
 ARROW: Final[Mapping[str, Bomb]] = {
     "2^31 rows of nothing": lambda: arrow(batch(pa.Array.from_buffers(pa.null(), 2**31 - 1, [None]))),
     "ten million zeros": lambda: arrow(batch(pa.repeat(0, 10_000_000)), "zstd"),
-    "a text of 512 MiB": lambda: arrow(batch(pa.array(["x" * 2**29])), "zstd"),
+    "a text of 256 MiB": lambda: arrow(batch(pa.array(["x" * 2**28])), "zstd"),
     "texts of 100 MiB": lambda: arrow(batch(pa.array(["x" * 25_000] * 4000)), "zstd"),
     "one entry for all cells": lambda: arrow(batch(shared_entry())),
     "one view for all cells": lambda: arrow(batch(shared_view())),

@@ -1,6 +1,6 @@
-"""Reads tables one after another in a process of its own, and says of each what came of it, in how long, in how much memory.
+"""Reads tables in a process of its own, and says of each what came of it, in how long, in how much memory.
 
-python -m tests.tables.upload FOLDER     # files of the name NUMBER.FORMAT; a line of JSON for each
+python -m tests.tables.upload     # "FORMAT SIZE" on a line and so many bytes come in; a line of JSON goes out for each
 """
 
 from __future__ import annotations
@@ -25,20 +25,26 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(folder: Path) -> None:
+def outcome(name: str, body: bytes) -> str:
+    try:
+        return f"read {FORMATS[name].read(body).rows} rows"
+    except ServiceError as error:
+        return error.code
+
+
+def main() -> None:
     for each in FORMATS.values():  # what a format imports is not counted as what an upload costs
         each.read(b"".join(each.write(Sheet(Table(("m",), ([1],))))))
     before = peak_bytes()
-    for path in sorted(folder.iterdir(), key=lambda path: int(path.stem)):
-        body = path.read_bytes()
+    while line := sys.stdin.buffer.readline():
+        name, size = line.decode().split()
+        body = sys.stdin.buffer.read(int(size))
         began = time.monotonic()
-        try:
-            code = f"read {FORMATS[path.suffix[1:]].read(body).rows} rows"
-        except ServiceError as error:
-            code = error.code
+        code = outcome(name, body)
         found = {"code": code, "seconds": time.monotonic() - began, "bytes": peak_bytes() - before}
         sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from . import analyses, charts, chips, clusters, compare, docs, evaluate, health, meta, metrics, openapi, ops, problems
+from . import analyses, batches, cells, charts, chips, clusters, compare, docs, evaluate, health, meta, metrics, openapi, ops, problems
 
 
 def all_routes() -> list[BaseRoute]:
-    modules = (evaluate, compare, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs)
+    modules = (evaluate, compare, batches, cells, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs)
     return [route for module in modules for route in module.routes.routes]

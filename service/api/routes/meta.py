@@ -7,12 +7,15 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from ... import __version__
+from ...analysis.batches.cells import METRICS, MOST_VALUES
+from ...analysis.batches.questions import MOST_GROUPS
 from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.limits import MAX_CASES, MAX_OPS, MAX_POINTS, MAX_ROWS
 from ...schemas.reading import MAX_BODY_BYTES
 from ...strict_json import MAX_DEPTH, MOST_MEMBERS
+from ...tables.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
 from ..answers import resource, written
 from ..bodies import MAX_HEADER_BYTES
 from ..call import Call
@@ -35,12 +38,18 @@ LIMITS: Final = {
     "rows": MAX_ROWS,
     "cases": MAX_CASES,
     "chart_points": MAX_POINTS,
+    "table_bytes": MOST_BYTES,
+    "table_rows": MOST_ROWS,
+    "table_columns": MOST_COLUMNS,
+    "table_cells": MOST_CELLS,
+    "table_groups": MOST_GROUPS,
+    "cells": MOST_VALUES,
 }
 
 
 @routes.get("/v1/meta", response_model=Meta, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
 async def get_meta(call: Call) -> Response:
-    """Versions, limits, number formats and all kinds of problems."""
+    """Versions, limits, number formats, what cells can ask for, and all kinds of problems."""
     document = {
         "service_version": __version__,
         "engine_version": ENGINE_VERSION,
@@ -48,6 +57,7 @@ async def get_meta(call: Call) -> Response:
         "catalogue_digest": call.service.catalogue.digest,
         "limits": LIMITS,
         "number_formats": number_formats(),
+        "metrics": [{"name": each.name, "unit": each.unit, "meaning": each.meaning} for each in METRICS.values()],
         "problems": [described(code) for code in CODES.values()],
     }
     return resource(call, written(document))

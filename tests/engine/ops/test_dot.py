@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..asking import ask, bounds, exact
+from ..asking import ask, bounds, exact, intensity
 from ..chips import EVERYTHING, machine
 
 CHIP = machine({"bf16": 1.97e14}, 8.2e11, vector={"fp32": 6.1e12})
@@ -23,7 +23,7 @@ def test_operations_are_those_of_the_loop(n: int) -> None:
 def test_the_intensity_tends_to_half_an_operation_per_byte() -> None:
     """(2N − 1)/(4N + 2) in bf16, so 1/6 at N = 1 and 15/34 at 8."""
     found = ask("dot", CHIP, n=[1, 8, 1_048_576], dtype="bf16")
-    assert found.intensity.tolist() == [1 / 6, 15 / 34, 2_097_151 / 4_194_306]
+    assert intensity(found).tolist() == [1 / 6, 15 / 34, 2_097_151 / 4_194_306]
     assert found.approximation is not None
     assert found.approximation.tolist() == [0.5] * 3
 

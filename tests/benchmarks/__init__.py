@@ -1,0 +1,1 @@
+"""Programs of `benchmarks/` that have more to them than a clock."""
