@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, Literal, Self, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .arrays import Real, column
 from .demand import Demand
 from .dtypes import DTYPES
@@ -22,7 +25,7 @@ from .formats import Scale, Storage, resolve, scaled
 LARGEST_DIM = 2**53 - 1
 """Whole numbers above this are not exact in float64."""
 
-Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes", "name", "axes"]
+Form = Literal["whole", "dtype", "class", "scale", "equation", "sizes", "name", "flag", "axes"]
 """What a field holds, from which the request schema of the op is derived."""
 
 REQUIRED: Any = dataclasses.MISSING
@@ -151,6 +154,12 @@ class Term:
         """Where row `index` stands in the question: in the first of its lists."""
         lists = [name for name, column in self.columns().items() if column.size > 1]
         return f"/{lists[0]}/{index}" if lists else ""
+
+    def pointer_to_first(self, bad: NDArray[np.bool_], *names: str) -> str:
+        """Where the first bad row stands in the question: in the first of the fields `names` that is a list, else at the first of them."""
+        columns = self.columns()
+        lists = [name for name in names if columns[name].size > 1]
+        return f"/{lists[0]}/{int(bad.argmax())}" if lists else f"/{names[0]}"
 
     def with_columns(self, columns: Mapping[str, Real]) -> Self:
         """The same term with some columns replaced."""

@@ -55,6 +55,7 @@ def _annotation(field: dataclasses.Field[Any], *, columns: bool) -> Any:
         "class": ComputeName,
         "scale": ScaleModel,
         "name": Literal[metadata.get("names", ())],
+        "flag": bool,
         "axes": Annotated[list[AxisName], Field(min_length=1, max_length=MOST_AXES)],
         "equation": Annotated[str, Field(min_length=1, max_length=256)],
         "sizes": dict[Annotated[str, Field(min_length=1, max_length=1)], number],
