@@ -31,7 +31,7 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 class Opened:
     """A sheet as the office has it."""
 
-    values: list[list[str | float]]
+    values: list[list[str | float | None]]
     formulas: str
     """the addresses of cells that are formulas"""
     sheets: list[str]
