@@ -13,6 +13,7 @@ NEEDS_SEQUENCE_SHARDING = "needs-sequence-sharding"
 """The one note that clients look for by name."""
 
 LAYERS = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
+TILES = "layers.tile is null: what only exchanges has no tiles."
 
 
 def notes(asked: Asked, report: Report) -> list[str]:
@@ -20,7 +21,7 @@ def notes(asked: Asked, report: Report) -> list[str]:
     found = [*_sequences(asked), *_unit(asked, report), *_thresholds(asked, report)]
     if report.approximation is None:
         found.append("intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op.")
-    return [*found, LAYERS]
+    return [*found, LAYERS if report.bytes else TILES]
 
 
 def _sequences(asked: Asked) -> list[str]:
@@ -46,7 +47,7 @@ def _unit(asked: Asked, report: Report) -> list[str]:
 def _exchange(report: Report) -> list[str]:
     found = ["The op only exchanges: it has no unit, no peak, and its HBM traffic is not counted."]
     if not any_of(report.lower > 0):
-        found.append("There is one chip along these axes and nobody to exchange with; rates and verdicts are null.")
+        found.append("There is one chip along these axes and nobody to exchange with; rates, verdicts and estimates are null.")
     return found
 
 

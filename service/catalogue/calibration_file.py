@@ -13,25 +13,13 @@ from pydantic import AfterValidator, Field, model_validator
 
 from ..engine.pace import REGIMES
 from .entry import Entry
-from .quantity import Number, Section, Slug, Sourced, Strict, Text
-from .units import UNITS, Dimension, to_si, units_of
+from .kernel_fit import Kernels
+from .parameter import Errors, Parameter
+from .quantity import Number, Section, Slug, Sourced, Text
+from .units import Dimension, units_of
 
 CollectiveKind = Literal["all_gather", "all_reduce", "all_to_all", "broadcast", "reduce_scatter", "send", "any", "across"]
 """A kind of collective; `any` stands for those without parameters of their own, `across` for all that leave a domain."""
-
-
-class Parameter(Strict):
-    """A fitted or published number of a model. Its source is that of the kind that it belongs to."""
-
-    value: Number
-    unit: str
-
-    @property
-    def si(self) -> int | float:
-        return to_si(self.value, self.unit)
-
-    def head(self) -> dict[str, Any]:
-        return {"value": self.si, "unit": UNITS[self.unit].dimension.si_unit}
 
 
 def _of(dimension: Dimension) -> AfterValidator:
@@ -91,14 +79,6 @@ class BandFactors(Section):
         return {name: [float(each) for each in getattr(self, name)] for name in ("p10", "p90")}
 
 
-class Errors(Section):
-    """Distance of the model from rows that its fit has not seen, as a share of the measured time, and how they were kept apart."""
-
-    median: Number
-    p90: Number
-    kept_apart: Text
-
-
 class KindOfCollective(Sourced, Section):
     """The parameters of one kind. `ranks` and `sizes` [B, of nccl-tests] are the least and the largest that were measured."""
 
@@ -144,6 +124,7 @@ class CalibrationFile(Entry):
     architectures: tuple[Text, ...] = ()
     notes: tuple[Text, ...] = ()
     collectives: Collectives | None = None
+    kernels: Kernels | None = None
 
     @model_validator(mode="after")
     def _of_something(self) -> Self:

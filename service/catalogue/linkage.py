@@ -73,19 +73,24 @@ def _unknown_chips(entries: Entries) -> Iterator[Problem]:
 
 
 def _calibrations_of_nothing_or_twice(entries: Entries) -> Iterator[Problem]:
-    """A calibration speaks of a chip or of architectures that exist, and of none that another speaks of; one is of any."""
+    """A calibration speaks of a chip or of architectures that exist, and each of its sections of none that another's speaks of."""
     chips = [entry for entry in entries.values() if isinstance(entry, ChipFile)]
     known = {"chip": {chip.id for chip in chips}, "architecture": {chip.architecture for chip in chips}}
-    taken: set[tuple[str, str]] = set()
+    taken: set[tuple[str, str, str]] = set()
     for file, entry in entries.items():
         if not isinstance(entry, CalibrationFile) or "@" in file:
             continue
         for key, name in _spoken_of(entry):
             if key in known and name not in known[key]:
                 yield Problem(file, key, f"no chip has the {'id' if key == 'chip' else key} {name!r}")
-            if (key, name) in taken:
-                yield Problem(file, key, f"another calibration is of {name!r}")
-            taken.add((key, name))
+            for section in _sections(entry):
+                if (section, key, name) in taken:
+                    yield Problem(file, key, f"another calibration is of {name!r}")
+                taken.add((section, key, name))
+
+
+def _sections(entry: CalibrationFile) -> list[str]:
+    return [name for name in ("collectives", "kernels") if getattr(entry, name) is not None]
 
 
 def _spoken_of(entry: CalibrationFile) -> Iterator[tuple[str, str]]:

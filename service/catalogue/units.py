@@ -21,6 +21,7 @@ class Dimension(Enum):
     FLOP_PER_CLOCK = ("FLOP/clk", "_flops_per_clock")
     BYTE_RATE = ("B/s", "_bytes_per_s")
     BYTES = ("B", "_bytes")
+    BYTES_PER_CLOCK = ("B/clk", "_bytes_per_clock")
     TIME = ("s", "_s")
     FREQUENCY = ("Hz", "_hz")
     POWER = ("W", "_watts")
@@ -49,6 +50,7 @@ UNITS: dict[str, Unit] = {
     **_units(Dimension.FLOP_PER_CLOCK, **{"FLOP/clk": "1"}),
     **_units(Dimension.BYTE_RATE, **{"GB/s": "1e9", "TB/s": "1e12", "PB/s": "1e15", "Gbit/s": "1.25e8"}),
     **_units(Dimension.BYTES, MB="1e6", GB="1e9", KiB="1024", MiB="1048576", GiB="1073741824"),
+    **_units(Dimension.BYTES_PER_CLOCK, **{"B/clk": "1"}),
     **_units(Dimension.TIME, s="1", us="1e-6", ns="1e-9"),
     **_units(Dimension.FREQUENCY, MHz="1e6", GHz="1e9"),
     **_units(Dimension.POWER, W="1", kW="1e3"),

@@ -72,7 +72,7 @@ def cell(value: object, row: int, name: str) -> Cell:
 
 
 def objects(table: Table) -> Iterator[list[bytes]]:
-    """The rows as JSON objects, some thousands at a time."""
+    """The rows as JSON objects, a thousand at a time."""
     for chunk in table.chunks():
         check_finite(table.header, chunk)
         yield [dumped(dict(zip(table.header, row, strict=True))) for row in zip(*chunk, strict=True)]

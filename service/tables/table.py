@@ -11,8 +11,8 @@ from .numerals import in_place
 Cell: TypeAlias = str | int | float | bool | None
 """What stands in a cell; None where it is empty. An empty text is an empty cell."""
 
-CHUNK: Final = 4096
-"""Rows that are written at a time."""
+CHUNK: Final = 1024
+"""Rows that are written at a time, and checked at a time while they are read."""
 
 
 @dataclass(frozen=True)

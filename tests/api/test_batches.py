@@ -134,6 +134,7 @@ def test_a_table_is_refused_with_all_that_is_wrong_where_that_is_asked(client: h
         ("?map=Batch:m", "op\n", 422, [("/query/map", "unknown-member")]),
         ("?format=pdf", "op\n", 422, [("/query/format", "out-of-range")]),
         ("?sep=x", "op\n", 422, [("/query/sep", "out-of-range")]),
+        ("?sheet=Plan", "op\n", 422, [("/query/sheet", "invalid-request")]),
         ("", "", 422, [("/header", "malformed-table")]),
         ("", "op,op\n", 422, [("/header/1", "malformed-table")]),
         ("", "op,m\ndot\n", 422, [("/rows/0", "malformed-table")]),
@@ -144,6 +145,14 @@ def test_a_table_is_refused_with_all_that_is_wrong_where_that_is_asked(client: h
 def test_it_is_refused(client: httpx.Client, query: str, body: str, status: int, faults: list[tuple[str, str]]) -> None:
     answer = client.post(PATH + query, content=body.encode(), headers=CSV)
     assert (answer.status_code, problem(answer)) == (status, faults)
+
+
+def test_marks_of_csv_are_refused_where_there_is_none(client: httpx.Client) -> None:
+    rows = [{"op": "dot", "n": 8, "dtype": "fp32", "chip": "nvidia-h100-sxm"}]
+    refused = client.post(f"{PATH}?sep=tab", json=rows)
+    assert (refused.status_code, problem(refused)) == (422, [("/query/sep", "invalid-request")])
+    answer = client.post(f"{PATH}?sep=tab&decimal=,&format=csv&columns=bound", json=rows)
+    assert answer.text.splitlines()[0] == "op\tn\tdtype\tchip\tbound\terror_code\terror"
 
 
 def test_16_mib_are_read_and_one_byte_more_is_not(client: httpx.Client) -> None:

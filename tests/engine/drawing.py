@@ -54,6 +54,13 @@ MORE_EXAMPLES: dict[str, list[Members]] = {
     ],
     "dequantize": [{"rows": 300, "cols": 500, "dtype": "int8", "out_dtype": "fp16"}],
     "quantize": [{"rows": 300, "cols": 500, "dtype": "fp32", "out_dtype": "int8"}],
+    "attention": [
+        {"batch": 2, "q_len": 512, "kv_len": 4096, "heads": 32, "kv_heads": 8, "head_dim": 128, "window": 1024, "dtype": "bf16"},
+        {"batch": 3, "q_len": 77, "kv_len": 1000, "heads": 8, "kv_heads": 8, "head_dim": 64, "causal": False, "dtype": "fp16"},
+        {"batch": 64, "q_len": 1, "kv_len": 1000, "heads": 64, "kv_heads": 8, "head_dim": 128, "page_size": 64, "dtype": "bf16"},
+    ],
+    "mla": [{**OPS["mla"].example, "q_len": 4096, "form": "expanded"}],
+    "grouped_matmul": [{"tokens": 3, "experts": 256, "top_k": 8, "k": 7168, "n": 4096, "dtype": "fp8_e4m3"}],
     "optimizer_step": [{"n": 70_553_706_496, "algorithm": "sgd", "dtype": "fp32"}],
 }
 """Questions of another shape than an op's own example."""
@@ -69,8 +76,19 @@ def _windows_that_fit(kind: str, members: Members) -> Members:
     return {**members, **channels, **{taps: min(members[taps], room) for taps, room in most.items()}}
 
 
+def _multiple(number: int, part: int) -> int:
+    return part * math.ceil(number / part)
+
+
+def _keys_for_all(members: Members) -> Members:
+    return {**members, "kv_len": max(members["kv_len"], members["q_len"])}
+
+
 AGREEING: dict[str, Callable[[str, Members], Members]] = {
     **dict.fromkeys((kind for kind, cls in OPS.items() if issubclass(cls, Convolution)), _windows_that_fit),
+    "attention": lambda _, members: _keys_for_all(members) | {"heads": _multiple(members["heads"], members["kv_heads"])},
+    "mla": lambda _, members: _keys_for_all(members),
+    "grouped_matmul": lambda _, members: {**members, "top_k": min(members["top_k"], members["experts"])},
     "topk": lambda _, members: {**members, "k": min(members["k"], members["cols"])},
 }
 """How the numbers of a question that an op would refuse become the nearest that agree with each other."""
@@ -122,6 +140,7 @@ def _choices(draw: st.DrawFn, fields: Mapping[str, dataclasses.Field[Any]], exam
             "class": st.sampled_from(CLASSES),
             "scale": SCALES,
             "name": st.sampled_from(each.metadata.get("names", ())),
+            "flag": st.booleans(),
         }
         if form in drawn and (name == "dtype" or draw(st.integers(0, 3)) == 0):
             found[name] = draw(drawn[form])

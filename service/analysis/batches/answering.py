@@ -43,7 +43,7 @@ class Choices:
 def choices(asked: BatchQuery) -> Choices:
     """What the parameters of a request say. Raises InvalidInput at /query/columns, /query/map."""
     return Choices(
-        _checked(DEFAULT if asked.columns is None else asked.columns.split(",")),
+        DEFAULT if asked.columns is None else _checked(asked.columns.split(",")),
         {} if asked.map is None else heading.mapping(asked.map),
         asked.on_error,
         Reading(None if asked.sep is None else SEPARATORS[asked.sep], asked.decimal, asked.sheet),

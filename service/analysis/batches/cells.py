@@ -29,6 +29,9 @@ FAILED: Final = "#ERR"
 MOST_VALUES: Final = 1_000
 """Of one answer."""
 
+MOST_SUGGESTED: Final = 5
+"""Unknown parameters for which the ones that may be meant are looked for; that costs more than an answer."""
+
 _NO_NUMBERS: Final = frozenset({"bound", "fits"})
 _EQUATION: Final = find("equation")
 _IN_REQUEST: Final = re.compile("^/(query|path)")
@@ -195,17 +198,16 @@ def _located(fault: Fault, row: int, lists: Mapping[str, Sequence[str]]) -> Faul
     return replace(fault, pointer=f"/query{fault.pointer}{at}")
 
 
+def _unknown(name: str, suggestions: tuple[str, ...]) -> Fault:
+    return Fault(f"/query{pointer([name])}", "unknown-parameter", "There is no such query parameter here.", suggestions)
+
+
 def _answered(
     asked: Sequence[Metric], columns: Mapping[str, Sequence[str]], catalogue: Catalogue, at: str
 ) -> tuple[Mapping[str, Sequence[Any]], Faults]:
     """The answers by column, and what is wrong by row; `at` is where the metrics are named."""
-    faults = [
-        Fault(f"/query{pointer([name])}", "unknown-parameter", "There is no such query parameter here.", near(name, names()))
-        for name in columns
-        if find(name) is None
-    ]
-    if faults:
-        raise InvalidInput(faults)
+    if unknown := [name for name in columns if find(name) is None]:
+        raise InvalidInput([_unknown(name, near(name, names()) if place < MOST_SUGGESTED else ()) for place, name in enumerate(unknown)])
     if not {KIND.name, KIND.whole_name} & columns.keys():
         columns = {KIND.name: [""] * max(map(len, columns.values()), default=1), **columns}
     table = Table(tuple(columns), tuple(columns.values()), decimal=".")

@@ -99,32 +99,26 @@ class Evaluation:
         try:
             options = validate(OptionsModel, group.options, "/options")
             model = validate(OP_MODELS[group.kind], group.op(rows), "/op")
-            blocks = list(self._settled(Block(group, rows, Asked(stated(model), model, "/op", len(rows)), options)))
         except InvalidInput as error:
             self._refuse(group, rows, error.faults)
             return
-        if group.suspects:
-            for block in blocks:
+        for block in self._settled(Block(group, rows, Asked(stated(model), model, "/op", len(rows)), options)):
+            if group.suspects:
                 self._refuse(group, block.rows)
-        else:
-            yield from blocks
+            else:
+                yield block
 
     def _settled(self, block: Block) -> Iterator[Block]:
-        """The block with the defaults of its op filled. Where only some of the rows are refused, they are told apart by halves.
-
-        Raises InvalidInput where all of them are, for what they share.
-        """
+        """The block with the defaults of its op filled. Where only some of the rows are refused, they are told apart by halves."""
         try:
             yield block.resolved()
         except InvalidInput as error:
-            if not self._refusals.tells_rows_apart(error, block.group):
-                raise
             count = len(block.rows)
-            if count == 1:
+            if count == 1 or not self._refusals.tells_rows_apart(error, block.group):
                 self._refuse(block.group, block.rows, error.faults)
-            else:
-                yield from self._settled(block.of(range(count // 2)))
-                yield from self._settled(block.of(range(count // 2, count)))
+                return
+            yield from self._settled(block.of(range(count // 2)))
+            yield from self._settled(block.of(range(count // 2, count)))
 
     def _refuse(self, group: Group, rows: Iterable[int], faults: Sequence[Fault] = ()) -> None:
         """Note what is wrong with the op of rows, and with the target of each."""

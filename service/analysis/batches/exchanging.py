@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...catalogue import Catalogue
+from ...errors import refuse
 from ...tables import csv
 from ...tables.formats import FORMATS, Format
 from ...tables.table import Table, Writing
@@ -23,6 +24,15 @@ class Exchange:
     target: Format
     choices: Choices
 
+    def check(self) -> None:
+        """Nothing, if all that was said of a format applies to one of the two. Raises InvalidInput."""
+        said = self.choices.reading
+        if said.sheet is not None and self.source is not FORMATS["xlsx"]:
+            raise refuse("/query/sheet", "invalid-request", "Only a workbook has sheets.")
+        for name, mark in (("sep", said.separator), ("decimal", said.decimal)):
+            if mark is not None and FORMATS["csv"] not in {self.source, self.target}:
+                raise refuse(f"/query/{name}", "invalid-request", "Only CSV has marks to choose.")
+
 
 @dataclass(frozen=True)
 class Exchanged:
@@ -37,6 +47,7 @@ def exchanged(body: bytes, exchange: Exchange, catalogue: Catalogue, progress: P
 
     Raises InvalidInput, MalformedText, OverLimit: what the reader refuses, and what `answer` does.
     """
+    exchange.check()
     table = exchange.source.read(body, exchange.choices.reading)
     sheet = answer(table, exchange.choices, catalogue, progress)
     return Exchanged(b"".join(exchange.target.write(sheet, _writing(body, exchange, table))), table.rows)

@@ -37,6 +37,8 @@ class Heading:
     """the column of each member that has one"""
     own: tuple[int, ...]
     """columns of the caller's own that were not declared to be"""
+    theirs: tuple[int, ...]
+    """all columns that the caller wrote"""
 
     def said(self, path: Path) -> str:
         """How the table calls the member at `path`."""
@@ -58,9 +60,8 @@ def read(header: Sequence[str], renamed: Mapping[str, str], ours: Collection[int
     faults = [*_misnamed(header, renamed)]
     places: dict[Path, int] = {}
     own: list[int] = []
-    for at, name in enumerate(header):
-        if at in ours:
-            continue
+    theirs = tuple(at for at in range(len(header)) if at not in ours)
+    for at, name in ((at, header[at]) for at in theirs):
         field = find(renamed.get(name, name))
         if field is None and name not in renamed:
             own.append(at)
@@ -69,7 +70,7 @@ def read(header: Sequence[str], renamed: Mapping[str, str], ours: Collection[int
             faults.append(Fault(f"/header/{at}", "invalid-request", f"Column {places[field.path]}, counted from 0, holds this member too."))
     if faults:
         raise InvalidInput(faults)
-    return Heading(header, places, tuple(own))
+    return Heading(header, places, tuple(own), theirs)
 
 
 def _misnamed(header: Sequence[str], renamed: Mapping[str, str]) -> Iterator[Fault]:

@@ -118,7 +118,7 @@ class Questions:
         return found
 
     def _is_blank(self, row: int) -> bool:
-        return self._passes_blanks and all(column[row] in (None, "") for column in self._table.columns)
+        return self._passes_blanks and not any(self._fills(at, row) for at in self.heading.theirs)
 
     def _no_kind(self, row: int, kind: Any) -> Fault:
         at = pointer([self.heading.said(KIND.path)])

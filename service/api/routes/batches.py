@@ -8,7 +8,7 @@ from fastapi import Query
 from starlette.responses import Response
 
 from ...analysis.batches import answering, templates
-from ...analysis.batches.exchanging import Exchange, exchanged
+from ...analysis.batches.exchanging import Exchange, Exchanged, exchanged
 from ...schemas.batches import BatchQuery, TemplateQuery
 from ...tables.formats import FORMATS, Format
 from ..answers import resource
@@ -29,12 +29,16 @@ TEMPLATE: Final[dict[int | str, dict[str, Any]]] = {**TAGGED, 503: {}}
 @routes.post("/v1/batches", response_class=TableResponse, responses={**TABLE_ANSWER}, openapi_extra=table_body(EXAMPLE))
 async def post_batch(call: Call, asked: Annotated[BatchQuery, Query()]) -> Response:
     """The table with an answer in every row that asks. Rows keep their order and the caller's own columns; ours are appended."""
-    service, choices = call.service, answering.choices(asked)
-    upload = await received(call)
-    exchange = Exchange(upload.format, wanted(call, asked.format, upload.format), choices)
-    found = await service.pools.apart(lambda: exchanged(upload.body, exchange, service.catalogue))
+    service, upload = call.service, await received(call)
+    target = wanted(call, asked.format, upload.format)
+
+    def answered() -> Exchanged:
+        exchange = Exchange(upload.format, target, answering.choices(asked))
+        return exchanged(upload.body, exchange, service.catalogue)
+
+    found = await service.pools.apart(answered)
     service.metrics.rows.inc(found.rows)
-    return Response(found.body, media_type=exchange.target.media_types[0])
+    return Response(found.body, media_type=target.media_types[0])
 
 
 class CsvResponse(Response):

@@ -109,7 +109,8 @@ class Attention(Term):
         faults = causal_faults(self, self.q_len, self.kv_len) if self.causal else []
         apart = self.heads % self.kv_heads != 0
         if apart.any():
-            faults.append(Fault(self.pointer_to_first(apart, "heads", "kv_heads"), "not-divisible", "Each KV head serves the same number of query heads."))
+            detail = "Each KV head serves the same number of query heads."
+            faults.append(Fault(self.pointer_to_first(apart, "heads", "kv_heads"), "not-divisible", detail))
         if self.window is not None and not self.causal:
             faults.append(Fault("/window", "invalid-request", "A window needs causal attention: it counts keys back from a query's own."))
         return faults

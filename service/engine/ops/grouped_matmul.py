@@ -19,7 +19,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...errors import Fault, InvalidInput
+from ...errors import refuse
 from ..arrays import Real
 from ..demand import Demand, Gemm, Operand
 from ..formats import Scale
@@ -76,7 +76,7 @@ class GroupedMatmul(Term):
         return FORMULAS
 
     def approximation(self, flops: Real, moved: Mapping[str, Real]) -> Real:
-        """2·tokens·top_k / (experts·w) where w is the bytes of one element of b, its scales included, once all experts are read [FLOP/B]."""
+        """2·tokens·top_k / (experts·w), w the bytes of one element of b with its scales, once all experts are read [FLOP/B]."""
         return flops / (moved["b"] * (self.experts / self._read))
 
     def answer(self, variable: str, value: Real) -> Real:
@@ -86,5 +86,5 @@ class GroupedMatmul(Term):
     def resolved(self) -> Self:
         more = self.top_k > self.experts
         if more.any():
-            raise InvalidInput([Fault(self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most as many experts as there are.")])
+            raise refuse(self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most all of the experts.")
         return super().resolved()

@@ -11,7 +11,7 @@ expanded    keys and values are written out for each head before:
             q and k [batch, ·, heads, head_dim + rope_dim], v and out [batch, ·, heads, v_head_dim]
             operations 2·batch·heads·pairs·(head_dim + rope_dim + v_head_dim)
 ignored     the projections around the attention, which are matmuls of their own
-softmax     5·batch·heads·pairs on the vector unit, given apart
+operations  on the matrix unit, as above for either form; 5·batch·heads·pairs of the softmax on the vector unit, given apart
 Source      DeepSeek-AI 2024, "DeepSeek-V2", section 2.1 and appendix C; pairs counted from the definition
 """
 
@@ -65,7 +65,7 @@ class LatentAttention(Term):
     rope_dim: Real = dim("width of the rotary key beside it")
     head_dim: Real = dim("width of a query and a key of a head, the rotary part left out")
     v_head_dim: Real = dim("width of a value of a head")
-    form: str = choice("what heads attend over: latents, or keys and values written out", "name", default=REQUIRED, names=(ABSORBED, EXPANDED))
+    form: str = choice("what heads attend over: latents, or keys and values", "name", default=REQUIRED, names=(ABSORBED, EXPANDED))
     dtype: str | None = choice("format of q and out, and of what is cached unless kv_dtype is given")
     kv_dtype: str | None = choice("format of latents, keys and values (dtype)")
     out_dtype: str | None = choice("format of out (dtype)")

@@ -287,6 +287,12 @@ def test_a_blank_row_stays_blank(catalogue: Catalogue) -> None:
     assert found[0] == found[2]
 
 
+def test_a_row_that_was_emptied_after_it_was_answered_is_blank(catalogue: Catalogue) -> None:
+    once = answered(catalogue, MATMUL, {**MATMUL, "m": 0})
+    again = answered(catalogue, once[0], {**once[1], **dict.fromkeys(MATMUL)})
+    assert again == [once[0], dict.fromkeys(once[1])]
+
+
 def test_a_row_without_an_op_is_told_so(catalogue: Catalogue) -> None:
     found = answered(catalogue, {**MATMUL, "op": None}, {**MATMUL, "op": "matmull"}, {**MATMUL, "op": 7})
     assert [error(row) for row in found] == [

@@ -1,0 +1,1 @@
+"""Fitting the kernels of the engine to measured times, and judging them."""

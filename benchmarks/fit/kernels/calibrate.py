@@ -1,0 +1,161 @@
+"""Calibrations of kernels: of each chip that was measured, of families of architectures, and of whatever has none.
+
+What a fit says of rows that it has not seen is tried: four fits leave out a quarter of a chip's rows each, and a family and the
+generic fit are judged by fits that leave out a whole chip. Both that and the rows of the fit make the band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.catalogue import load
+
+from . import measured, models
+from .bounded import KEPT, Model, Part, Real
+
+LEAST_ROWS, FEW_ROWS = 20, 5
+"""A chip with fewer rows of a program takes the parameters of its family, to which it adds unless it has fewer still."""
+FOLDS = 4
+FAMILY_ROWS, GENERIC_ROWS = 80, 40
+"""Rows of a chip that a fit of several takes at most."""
+BIN_ROWS = 25
+MOST_BINS = 5
+
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "ampere": ("nvidia-a100-sxm-80gb",),
+    "hopper": ("nvidia-h100-sxm",),
+    "blackwell": ("nvidia-b200", "nvidia-b300", "nvidia-gb200", "nvidia-gb300"),
+    "workstation-ampere": ("nvidia-a40",),
+    "workstation-blackwell": ("nvidia-rtx-pro-6000-blackwell",),
+}
+"""Chips whose kernels are the same programs: of one die or its successor. What a family shares is where each of its chips starts."""
+APART = ("intel-arc-pro-b60",)
+"""Chips of another maker, timed with other libraries, that would not help any chip."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """Multiples of the estimate between which four fifths of the measured times lie, by the size of the estimate [s]."""
+
+    edges_s: Sequence[float]
+    p10: Sequence[float]
+    p90: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Parameters with how well they meet rows that the fit has not seen."""
+
+    kernel: str
+    name: str
+    model: Model
+    chips: tuple[str, ...]
+    rows: int
+    parameters: Mapping[str, float]
+    band: Band
+    median: float
+    p90: float
+    seen_median: float
+    seen_p90: float
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: the models that may describe it, and where its rows come from."""
+
+    name: str
+    models: tuple[Model, ...]
+    read: Mapping[str, Sequence[Part]]
+
+    def fitted(self) -> Iterator[Fitted]:
+        """Of each chip, each family of several, and any chip; a chip of a family starts from what the family shares."""
+        for regime, parts in self.read.items():
+            some = [part for part in parts if part.size >= FEW_ROWS]
+            shared: dict[str, Fitted] = {}
+            for family in FAMILIES.values():
+                mine = [part for part in some if part.chip in family]
+                if len(mine) > 1:
+                    found = self._best(regime, mine, FAMILY_ROWS)
+                    shared.update(dict.fromkeys(family, found))
+                    yield found
+            yield from (self._of_chip(regime, part, shared.get(part.chip)) for part in some if part.size >= LEAST_ROWS)
+            common = [part for part in some if part.chip not in APART]
+            if len({family for family, chips in FAMILIES.items() for part in common if part.chip in chips}) > 1:
+                yield self._best(regime, common, GENERIC_ROWS)
+
+    def _best(self, regime: str, parts: Sequence[Part], most: int) -> Fitted:
+        """The model that carries furthest, fitted on all chips and judged with each left out."""
+        thin = [part.thinned(most) for part in parts]
+        tries = [(model, model.fit(thin, starts=2, rounds=40)) for model in self.models]
+        return min((self._judged(model, regime, parts, found, _left_out(model, thin, parts, found)) for model, found in tries), key=_worth)
+
+    def _of_chip(self, regime: str, part: Part, family: Fitted | None) -> Fitted:
+        if family is None:
+            tries = [(model, model.fit([part], starts=6), None) for model in self.models]
+        else:
+            tries = [(family.model, family.model.fit([part], first=family.parameters, starts=1, held=KEPT), family.parameters)]
+        return min((self._judged(model, regime, [part], found, _folds(model, part, first)) for model, found, first in tries), key=_worth)
+
+    def _judged(self, model: Model, regime: str, parts: Sequence[Part], found: Mapping[str, float], apart: Iterator[Real]) -> Fitted:
+        seen = np.concatenate([model.ratio(found, part) for part in parts])
+        unseen = np.concatenate([*apart])
+        sizes = np.concatenate([part.measured_s for part in parts]) / seen
+        errors = (np.quantile(np.abs(1.0 / ratios - 1.0), at) for ratios in (unseen, seen) for at in (0.5, 0.9))
+        return Fitted(
+            self.name, regime, model, tuple(part.chip for part in parts), seen.size, found,
+            _band(np.concatenate([sizes, sizes]), np.concatenate([seen, unseen])), *map(float, errors),
+        )  # fmt: skip
+
+
+def _worth(fitted: Fitted) -> float:
+    """By what the better model of two is told: its errors on what it has not seen."""
+    return fitted.median + fitted.p90 / 3.0
+
+
+def _folds(model: Model, part: Part, first: Mapping[str, float] | None) -> Iterator[Real]:
+    """Measured over expected of rows that a fit has not seen."""
+    fold = np.random.default_rng(1).integers(0, FOLDS, part.size)
+    ratios = np.empty(part.size)
+    for each in range(FOLDS):
+        others = part.where(fold != each)
+        found = model.fit([others], starts=2) if first is None else model.fit([others], first=first, starts=1, held=KEPT)
+        ratios[fold == each] = model.ratio(found, part.where(fold == each))
+    yield ratios
+
+
+def _left_out(model: Model, thin: Sequence[Part], parts: Sequence[Part], found: Mapping[str, float]) -> Iterator[Real]:
+    """Measured over expected of chips that a fit has not seen, which starts where the fit of all chips ended."""
+    for out, part in enumerate(parts):
+        others = model.fit([*thin[:out], *thin[out + 1 :]], first=found, starts=1, rounds=20)
+        yield model.ratio(others, part)
+
+
+def _band(sizes: Real, ratios: Real) -> Band:
+    """The tenth and the ninetieth of a hundred, in bins of equal numbers of rows by the size of the estimate."""
+    bins = int(np.clip(sizes.size / 2 / BIN_ROWS, 1, MOST_BINS))
+    edges = np.quantile(sizes, np.arange(1, bins) / bins)
+    of = np.searchsorted(edges, sizes)
+    low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (0.1, 0.9))
+    return Band(edges.tolist(), [min(each, 1.0) for each in low], [max(each, 1.0) for each in high])
+
+
+def kernels() -> Iterator[Kernel]:
+    """All that were measured."""
+    chips = measured.Chips(load())
+    found = measured.by_kernel(measured.products(chips))
+    wide = {name: parts for name, parts in found.items() if name == "bits-16"}
+    yield Kernel("products", (models.PRODUCT,), wide)
+    yield Kernel("products", (models.QUANTIZED_PRODUCT,), {name: parts for name, parts in found.items() if name not in wide})
+    both = (models.PREFILL, models.PACKED)
+    yield Kernel("prefill", both, measured.by_kernel(measured.attention(chips, decode=False)))
+    yield Kernel("decode", (models.DECODE,), measured.by_kernel(measured.attention(chips, decode=True)))
+    yield Kernel("latent_prefill", (models.PREFILL,), measured.by_kernel(measured.latent(chips, decode=False)))
+    yield Kernel("latent_decode", (models.DECODE,), measured.by_kernel(measured.latent(chips, decode=True)))
+    yield Kernel("grouped_products", (models.GROUPED,), measured.by_kernel(measured.experts(chips)))
+    passes = measured.by_kernel(measured.passes(chips))
+    rows = {name: parts for name, parts in passes.items() if name == "rows"}
+    yield Kernel("passes", (models.REDUCTION,), rows)
+    yield Kernel("passes", (models.POINTWISE,), {name: parts for name, parts in passes.items() if name not in rows})

@@ -1,0 +1,64 @@
+"""The parameters of a kernel on a chip: those of the program that would run it, from the nearest calibration that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ..engine.kernels.spread import Band
+from .calibration import Basis, Calibrations
+from .kernel_fit import MODELS, KernelFit, KernelName
+
+WIDTHS: Final = ((128, "narrow"), (256, "wide"), (2**53, "widest"))
+"""Heads up to so wide run on programs of their own."""
+
+
+class Kernel(NamedTuple):
+    """Parameters as columns of one row, the band, and where they come from."""
+
+    parameters: NamedTuple
+    band: Band
+    basis: Basis
+    ref: str
+    """the calibration with its revision"""
+    program: str
+
+
+def kernel(found: Calibrations, name: KernelName, programs: Sequence[str]) -> Kernel | None:
+    """Of `programs`, the likest first, the first that any calibration has, from the nearest; None where none has any.
+
+    Another program on the same chip says less than the same program on another chip.
+    """
+    for program in programs:
+        for basis, calibration in found.nearest:
+            section = calibration.file.kernels
+            fit = None if section is None else section.fits.get(name, {}).get(program)
+            if fit is not None:
+                return _kernel(name, fit, basis, calibration.ref, program)
+    return None
+
+
+def product_programs(bits: int, *, in_blocks: bool = False) -> list[str]:
+    """The programs of products whose wider operand has so many bits; `in_blocks` where scales stand by blocks of both operands."""
+    return [*(["bits-8-blocks"] if in_blocks and bits == 8 else []), f"bits-{bits}", "bits-16"]
+
+
+def attention_programs(q_bits: int, kv_bits: int, head_dim: float) -> list[str]:
+    """The programs of attention with these formats and heads of this width, then those of other widths and of 16 bits."""
+    exact = next(index for index, (most, _) in enumerate(WIDTHS) if head_dim <= most)
+    widths = sorted(range(len(WIDTHS)), key=lambda index: abs(index - exact))
+    formats = dict.fromkeys((f"q{q_bits}-kv{kv_bits}", f"q16-kv{kv_bits}", "q16-kv16"))
+    return [f"{each}-{WIDTHS[index][1]}" for each in formats for index in widths]
+
+
+def latent_programs(q_bits: int, kv_bits: int) -> list[str]:
+    """The programs of latent attention with these formats."""
+    return list(dict.fromkeys((f"q{q_bits}-kv{kv_bits}", f"q16-kv{kv_bits}", "q16-kv16")))
+
+
+def _kernel(name: KernelName, fit: KernelFit, basis: Basis, ref: str, program: str) -> Kernel:
+    model, values = MODELS[name], fit.values
+    columns = [np.array([values.get(parameter, 0.0)]) for parameter in model._fields]
+    return Kernel(model._make(columns), fit.band.si, basis, ref, program)

@@ -1,0 +1,75 @@
+"""Why a kernel takes longer than its roofline: the gap, split into seconds that add up to it.
+
+One idealisation after another is given up, always in this order, and what each adds is its loss:
+
+    roofline → padding → waves → re-reads → achieved bandwidth → achieved rate → quantisation → launch
+
+The order matters to who is charged with what two of them cost together; it is part of the definition.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Real
+
+
+class Losses(NamedTuple):
+    """Seconds above the roofline [s], none of them negative."""
+
+    padding_s: Real
+    waves_s: Real
+    rereads_s: Real
+    bandwidth_s: Real
+    rate_s: Real
+    quantization_s: Real
+    launch_s: Real
+
+
+class Ladder(NamedTuple):
+    """The time after each idealisation is given up [s]."""
+
+    roofline: Real
+    padding: Real
+    waves: Real
+    rereads: Real
+    bandwidth: Real
+    rate: Real
+    quantization: Real
+    launch: Real
+
+    def climbing(self) -> Ladder:
+        """The same with no step below the one before, from which it may differ by rounding."""
+        return Ladder(*accumulate(self, np.maximum))
+
+    @property
+    def estimate(self) -> Real:
+        """Time of the whole op [s]."""
+        return self.launch
+
+    @property
+    def losses(self) -> Losses:
+        """What each step adds."""
+        return Losses(*(after - before for before, after in pairwise(self)))
+
+
+class Choice(NamedTuple):
+    """Which of some candidates each row takes."""
+
+    candidate: NDArray[np.intp]
+    shape: tuple[int, ...]
+    """[candidates, rows]"""
+
+    def of(self, values: Real) -> Real:
+        """Row by row what the candidate has of `values`, which may be the same for all candidates or all rows."""
+        taken: Real = np.broadcast_to(values, self.shape)[self.candidate, np.arange(self.shape[1])]
+        return taken
+
+
+def least(times: Real) -> Choice:
+    """The fastest candidate of each row, of `times` [candidates, rows]."""
+    return Choice(np.argmin(times, axis=0), times.shape)

@@ -1,0 +1,73 @@
+"""The choice of a tile."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from service.engine.arrays import Real
+from service.engine.kernels.gemm import ladder
+from service.engine.kernels.physics import RESIDENT, State
+from service.engine.kernels.search import PART, SURVIVORS, Problem, candidates, fastest
+from service.engine.kernels.tiling import Tiling, fits, shapes
+
+from .asking import product, silicon, usual_gemm
+
+LOOP = State(cache=RESIDENT)
+
+
+def timed(asked: Problem, tilings: Tiling) -> Real:
+    """Endless where a tile has no room."""
+    return np.where(fits(asked.product, tilings, asked.silicon), asked.time(tilings, LOOP), np.inf)
+
+
+def drawn(rows: int, seed: int = 0) -> tuple[Real, Real, Real]:
+    m, n, k = np.rint(2.0 ** np.random.default_rng(seed).uniform(0.0, 14.0, (3, rows)))
+    return m, n, k
+
+
+def problem(m: Real, n: Real, k: Real) -> Problem:
+    return Problem(product(m, n, k), silicon(), usual_gemm())
+
+
+def test_one_row_is_the_same_row_of_a_batch_bit_for_bit() -> None:
+    """Across the parts in which a batch is searched, and beside other rows of its part."""
+    m, n, k = drawn(PART + 300)
+    batch = fastest(problem(m, n, k), LOOP)
+    many = ladder(problem(m, n, k).product, batch, silicon(), usual_gemm(), LOOP)
+    for row in (0, 1, 17, PART - 1, PART, PART + 299):
+        one = problem(m[row : row + 1], n[row : row + 1], k[row : row + 1])
+        tile = fastest(one, LOOP)
+        assert [each.tobytes() for each in tile] == [each[row : row + 1].tobytes() for each in batch]
+        alone = ladder(one.product, tile, silicon(), usual_gemm(), LOOP)
+        assert [each.tobytes() for each in alone] == [np.broadcast_to(each, m.shape)[row : row + 1].tobytes() for each in many]
+
+
+def test_the_choice_is_the_fastest_of_all_candidates() -> None:
+    asked = problem(*drawn(2000, seed=1))
+    chosen = Tiling(*(each[np.newaxis] for each in fastest(asked, LOOP)))
+    least = timed(asked, candidates(asked)).min(axis=0)
+    assert (asked.time(chosen, LOOP)[0] <= least * 1.02).all()
+    assert (asked.time(chosen, LOOP)[0] == least).mean() > 0.99
+
+
+def test_two_splits_in_closed_form_are_as_good_as_trying_all() -> None:
+    asked = problem(*drawn(1000, seed=2))
+    tm, tn = (np.broadcast_to(each, (14, 1000)) for each in shapes(asked.product, asked.silicon))
+    every = [timed(asked, Tiling(tm, tn, np.full((14, 1000), split))).min(axis=0) for split in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)]
+    ratio = timed(asked, candidates(asked)).min(axis=0) / np.min(every, axis=0)
+    assert np.quantile(ratio, 0.99) < 1.005
+    assert ratio.max() < 1.1
+
+
+def test_no_chosen_tile_is_larger_than_its_store() -> None:
+    asked = Problem(product(*drawn(500, seed=3), width=4.0), silicon(tile_bytes=65536.0), usual_gemm())
+    assert fits(asked.product, fastest(asked, LOOP), asked.silicon).all()
+
+
+def test_an_array_with_a_large_store_takes_larger_tiles_and_ends_with_the_rows() -> None:
+    chip = silicon(array=128.0, cores=1.0, cache_bytes=0.0, tile_bytes=128 * 2.0**20, accumulator_bytes=0.0)
+    asked = Problem(product([8.0, 8192.0], 8192.0, 8192.0), chip, usual_gemm())
+    chosen = fastest(asked, LOOP)
+    assert chosen.tm.tolist()[0] == 8.0
+    assert chosen.tm[1] * chosen.tn[1] > 256 * 128
+    assert len(candidates(asked).tm) > SURVIVORS
