@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..engine.ops import OPS
-
-SEPARATORS: Final = {",": ",", ";": ";", "comma": ",", "semicolon": ";", "tab": "\t"}
 
 
 class BatchQuery(BaseModel):

@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +20,7 @@ from service.settings import Settings
 from service.storage import migrate, open_database
 
 from ..api.conftest import served
-from .pages import Block, exchanges
+from .pages import Block, exchanges, files
 from .replies import renewed
 
 
@@ -34,8 +34,9 @@ class Request:
     body: str | None = None
 
 
-def read(block: Block) -> Request:
-    return _read_curl(block.text) if block.language == "sh" else _read_http(block.text)
+def read(block: Block, files: Mapping[str, str] | None = None) -> Request:
+    """The request of a block; `files` are those that the page shows, by name."""
+    return _read_curl(block.text, files or {}) if block.language == "sh" else _read_http(block.text)
 
 
 def _read_http(text: str) -> Request:
@@ -46,15 +47,18 @@ def _read_http(text: str) -> Request:
     return Request(method, target, headers, body or None)
 
 
-def _read_curl(text: str) -> Request:
+def _read_curl(text: str, files: Mapping[str, str]) -> Request:
     curl = argparse.ArgumentParser(exit_on_error=False)
     curl.add_argument("-s", action="store_true")
     curl.add_argument("-H", action="append", default=[])
     curl.add_argument("-d")
+    curl.add_argument("-o")
+    curl.add_argument("--data-binary")
     curl.add_argument("url")
     asked = curl.parse_args(shlex.split(text)[1:])
     headers = dict(line.split(": ", 1) for line in asked.H)
-    return Request("GET" if asked.d is None else "POST", asked.url.removeprefix("http://127.0.0.1:8000"), headers, asked.d)
+    body = asked.d if asked.data_binary is None else files.get(asked.data_binary.removeprefix("@"), "")
+    return Request("GET" if body is None else "POST", asked.url.removeprefix("http://127.0.0.1:8000"), headers, body)
 
 
 @contextmanager
@@ -80,7 +84,7 @@ def conversation(page: str) -> Iterator[Turn]:
     members: dict[str, str] = {}
     with fresh_service() as client:
         for asked, reply in exchanges(page):
-            request = read(asked)
+            request = read(asked, files(page))
             target = re.sub(r"\{(\w+)\}", lambda found: members[found[1]], request.target)  # noqa: B023 - used at once
             answer = client.request(request.method, target, headers=request.headers, content=request.body)
             if reply.language == "json" and isinstance(document := json.loads(answer.text), dict):

@@ -8,8 +8,8 @@ status in its first line where that is not 200:
     ```                          ```
 
 A block `console` whose command is `roofline …` shows what that writes on a terminal; `question.json` is then the body of the page's
-first request, and the body of a request that bears the name of a file behind its language is that file. What a reply shows is told in
-`replies.py`.
+first request, and the body of a request that bears the name of a file behind its language is that file. A block `csv` that bears the
+name of a file is that file. What a reply shows is told in `replies.py`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ README = ROOT / "README.md"
 API = ROOT / "docs" / "api.md"
 ADDING_AN_OP = ROOT / "docs" / "adding-an-op.md"
 ADDING_A_CHIP = ROOT / "docs" / "adding-a-chip.md"
+SPREADSHEETS = ROOT / "docs" / "spreadsheets.md"
 OPERATIONS = ROOT / "docs" / "operations.md"
 PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 GUIDES = [ADDING_AN_OP, ADDING_A_CHIP]
@@ -74,6 +75,11 @@ def exchanges(page: str) -> Iterator[tuple[Block, Block]]:
     for at, each in enumerate(found):
         if each.is_request:
             yield each, found[at + 1]
+
+
+def files(page: str) -> dict[str, str]:
+    """The sheets that a page shows under the name of a file."""
+    return {each.words: each.text for each in blocks(page) if each.language == "csv" and each.words.endswith(".csv")}
 
 
 def links(page: str) -> list[str]:

@@ -9,7 +9,8 @@ from typing import Final, Literal
 from ...catalogue import Catalogue
 from ...engine import ENGINE_VERSION
 from ...errors import Fault, InvalidInput, near
-from ...schemas.batches import SEPARATORS, BatchQuery
+from ...schemas.batches import BatchQuery
+from ...schemas.exports import SEPARATORS
 from ...tables.formats import PLAIN_READING
 from ...tables.table import Cell, Reading, Sheet, Table
 from . import heading, leaves

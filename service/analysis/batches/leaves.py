@@ -22,6 +22,7 @@ from ...engine.ops import OPS
 from ...engine.report import Report
 from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
+from .. import units
 from ..cells import EXACT, Flag, Names, not_finite
 from ..result import result
 from ..targets import Target
@@ -57,15 +58,6 @@ _SHAPES: Final[tuple[dict[str, Any], ...]] = (
     },
 )
 """Questions whose answers have, between them, every name that an answer can have."""
-
-
-_UNITS: Final[Mapping[str, str]] = {
-    "_flops_per_byte": "FLOP/B",
-    "_flops_per_s": "FLOP/s",
-    "_bytes_per_s": "B/s",
-    "_s": "s",
-    "flops": "FLOP",
-}
 
 
 class Deferred:
@@ -159,8 +151,4 @@ def unit(name: str) -> str | None:
     >>> unit("time_s"), unit("bytes.total"), unit("layers.hbm.bandwidth_bytes_per_s"), unit("bound")
     ('s', 'B', 'B/s', None)
     """
-    path = whole(name)
-    if path.startswith("bytes.") or path.endswith(".bytes"):
-        return "B"
-    last = path.rpartition(".")[2].removesuffix("_after")
-    return next((unit for ending, unit in _UNITS.items() if last.endswith(ending)), None)
+    return units.unit(whole(name))

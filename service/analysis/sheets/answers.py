@@ -12,8 +12,8 @@ from ...catalogue.chip import Chip
 from ...errors import Fault, InvalidInput
 from ...storage import Analysis
 from ...tables.table import Sheet
-from .. import history
-from . import provenance, rows, units
+from .. import history, units
+from . import provenance, rows
 
 SUMMARY: Final = (
     *("id", "created_at", "labels", "note", "kind", "chip", "dtype", "bound", "lower_s", "estimate_s"),

@@ -12,7 +12,8 @@ from ...catalogue.cluster import Cluster
 from ...catalogue.record import Record
 from ...engine import ENGINE_VERSION
 from ...tables.table import Cell, Sheet
-from . import provenance, rows, units
+from .. import units
+from . import provenance, rows
 
 
 def chips(shown: Sequence[Chip], catalogue: Catalogue) -> Sheet:
