@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ WIDTHS: Final = ((128, "narrow"), (256, "wide"), (2**53, "widest"))
 class Kernel(NamedTuple):
     """Parameters as columns of one row, the band, and where they come from."""
 
-    parameters: NamedTuple
+    parameters: Any
+    """of the kernel's model, see `kernel_fit.MODELS`"""
     band: Band
     basis: Basis
     ref: str

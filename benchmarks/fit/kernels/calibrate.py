@@ -93,6 +93,7 @@ class Kernel:
         return min((self._judged(model, regime, parts, found, _left_out(model, thin, parts, found)) for model, found in tries), key=_worth)
 
     def _of_chip(self, regime: str, part: Part, family: Fitted | None) -> Fitted:
+        tries: list[tuple[Model, Mapping[str, float], Mapping[str, float] | None]]
         if family is None:
             tries = [(model, model.fit([part], starts=6), None) for model in self.models]
         else:

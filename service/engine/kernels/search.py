@@ -64,22 +64,22 @@ def fastest(problem: Problem, state: State) -> Tiling:
 def _fastest(problem: Problem, state: State) -> Tiling:
     every = candidates(problem)
     rough = problem.rough_time(every, state)
+    shape_count, rows = rough.shape[1:]
+    rough = rough.reshape(-1, rows)
     index = np.sort(np.argpartition(rough, SURVIVORS, axis=0)[:SURVIVORS], axis=0)  # in their first order, for ties
-    row = np.arange(rough.shape[1])
-    kept = Tiling(*(each[index, row] for each in every))
+    row, shape = np.arange(rows), index % shape_count
+    tm, tn = (np.broadcast_to(each, (shape_count, rows))[shape, row] for each in (every.tm, every.tn))
+    kept = Tiling(tm, tn, every.split.reshape(-1, rows)[index, row])
     times = np.where(rough[index, row] < np.inf, problem.time(kept, state), np.inf)
     best = np.argmin(times, axis=0)
     return Tiling(*(each[best, row] for each in kept))
 
 
 def candidates(problem: Problem) -> Tiling:
-    """Every shape with two splits [2 · shapes, rows]."""
+    """Every shape [shapes, rows] with two splits [2, shapes, rows], so that what a split does not change is computed once."""
     tm, tn = shapes(problem.product, problem.silicon)
-    size = (len(tm), problem.rows)
-    tm, tn = np.broadcast_to(tm, size), np.broadcast_to(tn, size)
-    below = split_below(problem, tm, tn)
-    splits = np.concatenate([below, np.minimum(2.0 * below, LARGEST_SPLIT)])
-    return Tiling(np.concatenate([tm, tm]), np.concatenate([tn, tn]), splits)
+    below = np.broadcast_to(split_below(problem, tm, tn), (len(tm), problem.rows))
+    return Tiling(tm, tn, np.stack([below, np.minimum(2.0 * below, LARGEST_SPLIT)]))
 
 
 def split_below(problem: Problem, tm: Real, tn: Real) -> Real:

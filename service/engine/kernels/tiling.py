@@ -83,7 +83,7 @@ class Product:
 
 
 class Tiling(NamedTuple):
-    """Tiles of tm x tn, each shared by `split` cores along k; [candidates, rows]."""
+    """Tiles of tm x tn, each shared by `split` cores along k; [rows], or with candidates on leading axes."""
 
     tm: Real
     tn: Real
