@@ -9,49 +9,68 @@ import numpy as np
 from ..engine.fabric import Fabric
 from ..engine.hbm import traffic
 from ..engine.instead import alternatives
-from ..engine.sharding import Choice, arrays, plan, read, sizes
+from ..engine.sharding import Choice, Sharding, arrays, plan, read, sizes
 from ..engine.sharding import alternatives as others
-from ..errors import refuse
-from ..schemas.evaluate import OptionsModel
+from ..engine.term import Term
+from ..errors import InvalidInput, refuse
+from ..schemas.evaluate import PlanModel
 from ..schemas.sharding import ShardingModel
 from .targets import Target
-from .terms import Asked
+from .terms import Asked, placed
 
 CHEAPEST = "cheapest"
 
 
-def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: OptionsModel, pointer: str = "") -> Fabric:
-    """The op of a question on its mesh; `pointer` is where the question stands.
+def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: PlanModel, pointer: str = "") -> Fabric:
+    """The op of a question on its mesh, with the other plans that there are; `pointer` is where the question stands.
 
-    Raises `InvalidInput` with pointers into the sharding, as `sharding.read` does; bad-sharding where the op has no layouts;
-    use-batches where the fastest plan is asked for with columns.
+    Raises `InvalidInput` as `by_rules` does, and use-batches where the fastest plan is asked for with columns.
     """
     if options.plan == CHEAPEST and asked.columns is not None:
         raise refuse(f"{pointer}/options/plan", "use-batches", "The fastest plan is looked for in one question; columns may need many.")
+    laid = by_rules(asked, sharding, target, options, pointer)
+    if laid.sharding is None:
+        return laid
+    with_others = replace(laid, others=others(laid.sharding, sizes(asked.term), laid.choices))
+    return _fastest(asked, with_others, target) if options.plan == CHEAPEST else with_others
+
+
+def by_plan(asked: Asked, sharding: ShardingModel | None, target: Target, options: PlanModel, pointer: str = "") -> Fabric:
+    """The op of a question on its mesh by the plan that is asked for; other plans are only looked at where that needs it."""
+    return (lay if options.plan == CHEAPEST else by_rules)(asked, sharding, target, options, pointer)
+
+
+def by_rules(asked: Asked, sharding: ShardingModel | None, target: Target, options: PlanModel, pointer: str = "") -> Fabric:
+    """The op of a question on its mesh as the layouts call for; `pointer` is where the question stands.
+
+    Raises `InvalidInput` with pointers into the sharding, as `sharding.read` does; bad-sharding where the op has no layouts.
+    """
     repeated = Fabric(target.wired.mesh, options.collectives)
     if sharding is None:
         return repeated
     dims = arrays(asked.term)
     if not dims:
         raise refuse(f"{pointer}/sharding", "bad-sharding", "A matmul and an einsum have layouts; this op runs whole on every chip.")
-    laid = read(
-        sharding.specs,
-        dims,
-        sizes(asked.term),
-        target.wired.mesh,
-        pointer=f"{pointer}/sharding",
-    )
-    demand = asked.term.demand()
-    choices = plan(laid, sizes(asked.term), traffic(demand, asked.term.storages(demand), {}).by_operand)
-    by_rules = replace(repeated, sharding=laid, choices=choices, others=others(laid, sizes(asked.term), choices))
-    return _fastest(asked, by_rules, target) if options.plan == CHEAPEST else by_rules
+    laid = read(sharding.specs, dims, sizes(asked.term), target.wired.mesh, pointer=f"{pointer}/sharding")
+    return replace(repeated, sharding=laid, choices=plans(asked.term, laid))
+
+
+def plans(term: Term, laid: Sharding) -> tuple[Choice, ...]:
+    """The plan by the rules of every row of a term."""
+    demand = term.demand()
+    columns = term.columns()
+    whole = traffic(demand, term.storages(demand), {}).by_operand
+    return plan(laid, {dim: columns[dim] for dim in laid.dims}, whole)
 
 
 def _fastest(asked: Asked, by_rules: Fabric, target: Target) -> Fabric:
     """The plan with the least time, of equal ones that with the least sum of times, then the first; the one by the rules is first."""
     candidates = (*by_rules.choices, *by_rules.others)
     every = replace(by_rules, others=candidates)
-    found = alternatives(asked.term, target.machine, every, is_class_asked=asked.is_class_asked)
+    try:
+        found = alternatives(asked.term, target.machine, every, is_class_asked=asked.is_class_asked)
+    except InvalidInput as error:
+        raise placed(error, asked.pointer, asked.model) from error
     best = min(range(len(found)), key=lambda at: (found[at].lower.item(), found[at].upper.item()))
     rest = tuple([_everywhere(each) for at, each in enumerate(candidates) if at != best])
     return replace(by_rules, choices=(_everywhere(candidates[best]),), others=rest)
