@@ -23,16 +23,23 @@ def evaluate(models: Sequence[OpModel], setting: Setting, assumed: Sequence[Any]
 
     Ops of one kind with the same choices are the rows of one engine call. Raises `InvalidInput` with the faults of all ops.
     """
-    asked = _read(models)
+    asked = read_all(models)
     reports = _reports(asked, setting)
     found = [written(each, reports[at], setting, []) for at, each in enumerate(asked)]
-    counts = [getattr(each.model, "count") for each in asked]  # noqa: B009
-    results = [{**each.result, "count": count} for each, count in zip(found, counts, strict=True)]
-    ops = [{**each.op, "count": count} for each, count in zip(found, counts, strict=True)]
+    counts = [count(each) for each in asked]
+    results = [{**each.result, "count": times} for each, times in zip(found, counts, strict=True)]
+    ops = [{**each.op, "count": times} for each, times in zip(found, counts, strict=True)]
     return Found({"ops": ops}, {"per_op": results, "totals": _totals(results), "assumed": list(assumed)})
 
 
-def _read(models: Sequence[OpModel]) -> list[Asked]:
+def count(asked: Asked) -> int:
+    """How many times an op of a list runs."""
+    times: int = getattr(asked.model, "count")  # noqa: B009 - a member of models that are made from the registry
+    return times
+
+
+def read_all(models: Sequence[OpModel]) -> list[Asked]:
+    """The terms that a list asks for. Raises `InvalidInput` with the faults of all ops."""
     asked: list[Asked] = []
     faults: list[Fault] = []
     for at, model in enumerate(models):
@@ -47,10 +54,16 @@ def _read(models: Sequence[OpModel]) -> list[Asked]:
 
 def _reports(asked: Sequence[Asked], setting: Setting) -> dict[int, Report]:
     """The report of each op by its place in the list."""
+    together = reports_of_groups(asked, setting)
+    return {place: batch.row_of(report, at, len(places)) for places, report in together for at, place in enumerate(places)}
+
+
+def reports_of_groups(asked: Sequence[Asked], setting: Setting) -> list[tuple[list[int], Report]]:
+    """Reports of one row per op, each with the places of its ops in the list."""
     groups: dict[Hashable, list[int]] = {}
     for at, each in enumerate(asked):
         groups.setdefault(each.choices, []).append(at)
-    reports: dict[int, Report] = {}
+    reports: list[tuple[list[int], Report]] = []
     faults: dict[int, Sequence[Fault]] = {}
     for places in groups.values():
         try:
@@ -61,7 +74,7 @@ def _reports(asked: Sequence[Asked], setting: Setting) -> dict[int, Report]:
         row = batch.too_large(report)
         if row is not None:
             faults[places[row]] = [Fault(asked[places[row]].pointer, "too-large", TOO_LARGE)]
-        reports |= {place: batch.row_of(report, at, len(places)) for at, place in enumerate(places)}
+        reports.append((places, report))
     if faults:
         raise InvalidInput(list(dict.fromkeys(fault for at in sorted(faults) for fault in faults[at])))
     return reports

@@ -39,6 +39,8 @@ class Target:
     """the chip whose links the mesh may take"""
     calibrations: Calibrations = Calibrations()
     """what measured times say of it"""
+    capacity_bytes: int | None = None
+    """of the HBM, where it is known [B]"""
 
     @property
     def l2_bytes(self) -> float | None:
@@ -107,6 +109,7 @@ def of_chip(chip: Chip, named_at: str | None = None) -> Target:
         digest=_digest(numbers),
         chip=chip,
         assumed=() if named_at is None else ({"pointer": named_at, "value": chip.ref},),
+        capacity_bytes=_capacity(numbers),
     )
 
 
@@ -119,7 +122,8 @@ def _in_place(asked: ChipModel, base: Chip | None, pointer: str) -> Target:
         if base.ref != asked.base:
             assumed.append({"pointer": f"{pointer}/chip/base", "value": base.ref})
         numbers = _merged(dict(base.numbers()), {name: value for name, value in given.items() if name != "base"})
-    return Target(_machine(numbers, is_partial=True), {"chip": given}, _digest(numbers), None, tuple(assumed))
+    machine = _machine(numbers, is_partial=True)
+    return Target(machine, {"chip": given}, _digest(numbers), None, tuple(assumed), capacity_bytes=_capacity(numbers))
 
 
 def _merged(base: dict[str, Any], changes: Numbers) -> dict[str, Any]:
@@ -135,6 +139,11 @@ def _machine(numbers: Numbers, *, is_partial: bool) -> Machine:
         hbm_bandwidth=None if bandwidth is None else column(bandwidth),
         is_partial=is_partial,
     )
+
+
+def _capacity(numbers: Numbers) -> int | None:
+    found = numbers.get("hbm", {}).get("capacity_bytes")
+    return None if found is None else int(found)
 
 
 def _digest(numbers: Numbers) -> str:

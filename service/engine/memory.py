@@ -10,7 +10,7 @@ Source: How to Scale Your Model, "Sharded Matrices": an array takes its bytes ov
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import reduce
 from math import lcm
@@ -29,7 +29,7 @@ from .mesh import chips
 from .sharding import Array, Choice, Sharding, Step
 from .term import LARGEST_DIM, Term
 
-PROBES = 128
+PROBES = 64
 """Sizes that are tried at once: so many rows take little longer than one."""
 
 Parts = dict[str, int]
@@ -127,7 +127,7 @@ def largest_batch(term: Term, fabric: Fabric, limit: float, plans: Callable[[Ter
     return max(_largest(fits, step) for step in {term.batch_step(each) for each in cuts})
 
 
-def multiples(sharding: Sharding, cut: Parts) -> Parts:
+def multiples(sharding: Sharding, cut: Mapping[str, int]) -> Parts:
     """Of what the dims have to be multiples for all layouts as written, and for a plan that needs `cut`."""
     found = dict(cut)
     for array in (*sharding.operands, sharding.out):

@@ -17,5 +17,11 @@ MAX_OPS: Final = 1_000
 MAX_CASES: Final = 100
 """Cases in one comparison, and cases and analyses on one chart."""
 
+MAX_CANDIDATES: Final = 256
+"""Candidates of one ranking."""
+
+MAX_RANKED_OPS: Final = 10_000
+"""Ops of a ranking, those of a list counted once for each candidate."""
+
 MAX_POINTS: Final = 2_048
 """Points of one series."""

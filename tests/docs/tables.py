@@ -54,6 +54,8 @@ _LIMITS = {
     "list_limit": "items of a page of a list",
     "ops": "ops of a list",
     "cases": "cases of a comparison, and cases and analyses of a chart",
+    "candidates": "candidates of a ranking",
+    "ranked_ops": "ops of a list times candidates of a ranking",
     "chart_points": "points of a series of a chart",
     "rows": "rows of the lists of an op",
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from . import analyses, charts, chips, clusters, compare, docs, evaluate, health, meta, metrics, openapi, ops, problems
+from . import analyses, charts, chips, clusters, compare, docs, evaluate, fit, health, meta, metrics, openapi, ops, problems, rank
 
 
 def all_routes() -> list[BaseRoute]:
-    modules = (evaluate, compare, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs)
+    modules = (evaluate, compare, rank, fit, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs)
     return [route for module in modules for route in module.routes.routes]
