@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..engine.collective import Collective
 from ..engine.fabric import Fabric
-from ..engine.report import Report
+from ..engine.least import Least, least
 from ..engine.roofline import BOUNDS
-from ..schemas.evaluate import OptionsModel, PlanModel
+from ..schemas.evaluate import PlanModel
 from ..schemas.sharding import ShardingModel
-from . import single
 from .cells import OneRow
 from .layouts import by_plan
-from .listing import count, reports_of_groups
+from .listing import count, in_groups, stacked
 from .magnitude import check
 from .memory import parts, total
-from .single import Setting
 from .targets import Target
 from .terms import Asked
 
@@ -58,26 +58,31 @@ class Placed:
 def one(asked: Asked, sharding: ShardingModel | None, target: Target, options: PlanModel, pointer: str) -> Placed:
     """One op in a place; `pointer` is where target and sharding stand. Raises `InvalidInput`."""
     fabric = by_plan(asked, sharding, target, options, pointer)
-    report = single.reported(asked, _setting(target, options, fabric))
-    bound = OneRow().name(report.longest, BOUNDS)
-    return Placed(target, report.lower.item(), bound, total(parts(asked, fabric)), _said(target, [report]))
+    ((_, found),) = _least([asked], target, fabric)
+    bound = OneRow().name(found.longest, BOUNDS)
+    return Placed(target, found.lower.item(), bound, total(parts(asked, fabric)), _said(target, [found]))
 
 
 def many(asked: Sequence[Asked], lasting: int, target: Target, options: PlanModel) -> Placed:
     """A list of ops in a place, on every chip of it; `lasting` is what `lasting_bytes` gives. Raises `InvalidInput`."""
     fabric = Fabric(target.wired.mesh, options.collectives)
     lower, bounds = [0.0] * len(asked), set()
-    together = reports_of_groups(asked, _setting(target, options, fabric))
-    for places, report in together:
-        bounds |= {BOUNDS[code] for code in report.longest.tolist()}
-        for at, place in enumerate(places):
-            lower[place] = report.lower[at if report.rows > 1 else 0].item()
+    together = _least(asked, target, fabric)
+    for places, found in together:
+        bounds |= {BOUNDS[code] for code in found.longest.tolist()}
+        for place, seconds in zip(places, np.broadcast_to(found.lower, len(places)).tolist(), strict=True):
+            lower[place] = seconds
     time_s = sum(count(each) * seconds for each, seconds in zip(asked, lower, strict=True))
     exchanged = sum(count(each) * total(parts(each, fabric)) for each in asked if isinstance(each.term, Collective))
     check("/ops", "A total of these ops", time_s, lasting + exchanged)
     alike = len(bounds) == 1
-    notes = _said(target, [report for _, report in together])
+    notes = _said(target, [found for _, found in together])
     return Placed(target, time_s, bounds.pop() if alike else None, lasting + exchanged, notes if alike else (*notes, SEVERAL_BOUNDS))
+
+
+def _least(asked: Sequence[Asked], target: Target, fabric: Fabric) -> list[tuple[list[int], Least]]:
+    """The roofline of ops, in groups."""
+    return in_groups(asked, lambda group: least(stacked(group), target.machine, fabric, is_class_asked=group[0].is_class_asked))
 
 
 def lasting_bytes(asked: Sequence[Asked]) -> int:
@@ -85,10 +90,6 @@ def lasting_bytes(asked: Sequence[Asked]) -> int:
     return sum(count(each) * total(parts(each, Fabric())) for each in asked if not isinstance(each.term, Collective))
 
 
-def _setting(target: Target, options: PlanModel, fabric: Fabric) -> Setting:
-    return Setting(target, OptionsModel(collectives=options.collectives, plan=options.plan), fabric)
-
-
-def _said(target: Target, reports: Sequence[Report]) -> tuple[str, ...]:
+def _said(target: Target, found: Sequence[Least]) -> tuple[str, ...]:
     """What must be said of the axes on which something is exchanged."""
-    return tuple(target.wired.said([exchange.cost for report in reports for exchange in report.network.exchanges]))
+    return tuple(target.wired.said([exchange.cost for each in found for exchange in each.network.exchanges]))

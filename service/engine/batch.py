@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from .arrays import all_of, constant, cut
-from .fabric import Fabric
+from .arrays import Real, all_of, constant, cut
+from .fabric import Fabric, Network
 from .levers import variants
 from .machine import Machine
 from .report import ONE_CHIP, Report, report
@@ -45,7 +45,18 @@ def evaluate(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_clas
     return in_chunks(term, machine, fabric, lambda t, m, f: report(t, m, over, f, is_class_asked=is_class_asked, overlap=overlap))
 
 
-def too_large(found: Report) -> int | None:
+class Counts(Protocol):
+    """What counts of a report, or of less."""
+
+    @property
+    def total_flops(self) -> Real: ...
+    @property
+    def bytes_total(self) -> Real: ...
+    @property
+    def network(self) -> Network: ...
+
+
+def too_large(found: Counts) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
     fine = np.maximum(found.total_flops, found.bytes_total) <= LARGEST_COUNT
     for exchange in found.network.exchanges:

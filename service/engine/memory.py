@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from .arrays import Real, column
 from .collective import Collective
-from .demand import NOTHING
+from .demand import NOTHING, Operand
 from .fabric import Fabric, by_rows
 from .hbm import operand_bytes
 from .mesh import chips
@@ -52,7 +52,8 @@ def held(term: Term, fabric: Fabric) -> tuple[Held, ...]:
             before, after = term.held(chips(fabric.mesh.select(term.axes)))
             return Held("in", None, np.ceil(before)), Held("out", None, np.ceil(after))
         if fabric.sharding is None:
-            return tuple([Held(name, None, found) for name, found in _bytes(term).items()])
+            storages = term.storages(term.demand())
+            return tuple([Held(each.name, None, operand_bytes(each, storages[each.name])) for each in term.residents()])
         (choice,) = fabric.choices
         return _laid(term, fabric.sharding, choice)
 
@@ -68,19 +69,13 @@ def _sum(parts: tuple[Held, ...]) -> Real:
     return reduce(add, [each.bytes for each in parts], NOTHING)
 
 
-def _bytes(term: Term) -> dict[str, Real]:
-    """Bytes of every array of an op by its name."""
-    storages = term.storages(term.demand())
-    return {each.name: operand_bytes(each, storages[each.name]) for each in term.residents()}
-
-
 def _laid(term: Term, sharding: Sharding, choice: Choice) -> tuple[Held, ...]:
-    plan = choice.plan
+    plan, storages = choice.plan, term.storages(term.demand())
     product = {dim: plan.divisors[dim] for dim in sharding.out.dims}
     starts = [(array, {dim: sharding.chips(axes) for dim, axes in array.layout.items()}) for array in sharding.operands]
     return tuple(
         [
-            Held(array.name, made_by, _block(term, array, parts))
+            Held(array.name, made_by, operand_bytes(_block(term, array, parts), storages[array.name]))
             for array, start in (*starts, (sharding.out, product))
             for made_by, parts in _states(start, [step for step in plan.steps if step.operand == array.name], sharding)
         ]
@@ -104,10 +99,11 @@ def _states(start: Parts, steps: list[Step], sharding: Sharding) -> list[tuple[s
     return found
 
 
-def _block(term: Term, array: Array, parts: Parts) -> Real:
-    """Bytes of an array cut into `parts`."""
+def _block(term: Term, array: Array, parts: Parts) -> Operand:
+    """An array cut into `parts`."""
     columns = term.columns()
-    return _bytes(term.with_columns({dim: columns[dim] / count for dim, count in parts.items()}))[array.name]
+    local = term.with_columns({dim: columns[dim] / count for dim, count in parts.items()})
+    return next(each for each in local.residents() if each.name == array.name)
 
 
 def largest_batch(term: Term, fabric: Fabric, limit: float, plans: Callable[[Term], tuple[Choice, ...]], cuts: list[Parts]) -> int:
