@@ -5,22 +5,23 @@ No time is asked for, so a chip in place may state its capacity alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
+from ..engine.arrays import column
 from ..engine.fabric import Fabric
-from ..engine.memory import largest_batch, multiples
-from ..engine.sharding.rules import candidates
+from ..engine.memory import even_step, largest_batch
+from ..engine.memory import total as total_bytes
+from ..engine.term import Term
 from ..errors import OverLimit
-from ..schemas.evaluate import PlanModel
 from ..schemas.fit import FitQuestion
 from ..schemas.limits import MAX_OPS
 from . import canonical
 from .evaluate import DOCUMENT_VERSION, ROWS_PER_OP, left_out, members_of
-from .layouts import CHEAPEST, by_plan, plans
+from .layouts import CHEAPEST, by_plan, everywhere, plans, possible
 from .listing import count, read_all
 from .magnitude import check
 from .memory import Part, capacity, parts, total, without_columns, written
@@ -42,7 +43,8 @@ LISTED = (
 )
 NO_COMMON_BATCH = "largest_batch is null: the ops of a list have sizes of their own."
 NO_BATCH = "largest_batch is null: the op has no dim in which more of the same is asked for."
-PLAN_HELD = "largest_batch keeps the plan that is the fastest at this size."
+PLAN_HELD = "largest_batch keeps the plan that is the fastest at this size; at that size another one may be."
+EVERY_PLAN = "largest_batch fits with every plan between which sizes decide; the one of this size alone would hold more."
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def _of_one(question: FitQuestion, target: Target, limit: int) -> Need:
     without_columns(asked, "A fit")
     fabric = by_plan(asked, question.sharding, target, question.options)
     found = parts(asked, fabric)
-    batch, said = _batch(asked, fabric, question.options, limit)
+    batch, said = _batch(asked, fabric, limit, is_held=question.options.plan == CHEAPEST and fabric.sharding is not None)
     op = asked.document(asked.term.arithmetic)
     return Need(
         asked={"op": op, **({} if question.sharding is None else {"sharding": question.sharding.document()})},
@@ -140,24 +142,27 @@ def _document(part: Part, times: int = 1) -> dict[str, Any]:
     return {"array": part.array, "made_by": part.made_by, "bytes": written(times * part.bytes)}
 
 
-def _batch(asked: Asked, fabric: Fabric, options: PlanModel, limit: int) -> tuple[dict[str, Any], Sequence[str]]:
+def _batch(asked: Asked, fabric: Fabric, limit: int, *, is_held: bool) -> tuple[dict[str, Any], list[str]]:
     """The largest size of the dim in which more of the same is asked for, and what must be said of it."""
     dim = asked.term.batch_dim
     if dim is None:
         return {"batch_dim": None, "largest_batch": None}, [NO_BATCH]
-    held = options.plan == CHEAPEST and fabric.sharding is not None
-    found = _largest(asked, fabric, limit, is_held=held)
-    said = [PLAN_HELD] if held else []
+    found, said = _largest(asked.term, fabric, limit, is_held=is_held)
     if not found:
-        said = [*said, f"largest_batch is null: no {dim} was found with which everything fits."]
-    return {"batch_dim": dim, "largest_batch": found or None}, said
+        return {"batch_dim": dim, "largest_batch": None}, [f"largest_batch is null: no {dim} was found with which everything fits."]
+    return {"batch_dim": dim, "largest_batch": found}, said
 
 
-def _largest(asked: Asked, fabric: Fabric, limit: int, *, is_held: bool) -> int:
+def _largest(term: Term, fabric: Fabric, limit: int, *, is_held: bool) -> tuple[int, list[str]]:
+    """The largest batch with the plan of the question; where the rules choose another one there with which it does not fit, with all."""
     laid = fabric.sharding
     if laid is None:
-        return largest_batch(asked.term, fabric, limit, lambda _: (), [{}])
-    if is_held:
-        return largest_batch(asked.term, fabric, limit, lambda _: fabric.choices, [multiples(laid, fabric.choices[0].plan.cuts)])
-    possible = (*candidates(laid), *candidates(laid, may_leave_out=True))
-    return largest_batch(asked.term, fabric, limit, lambda term: plans(term, laid), [multiples(laid, each.cuts) for each in possible])
+        return largest_batch(term, [fabric], limit, 1), []
+    found = largest_batch(term, [fabric], limit, even_step(term, laid, [each.plan for each in fabric.choices]))
+    if is_held or not found:
+        return found, [PLAN_HELD] if is_held else []
+    grown = term.batch_of(column(found))
+    if (total_bytes(grown, replace(fabric, choices=plans(grown, laid))) <= limit).all():
+        return found, []
+    ways = possible(term, laid)
+    return largest_batch(term, [fabric.instead(everywhere(each)) for each in ways], limit, even_step(term, laid, ways)), [EVERY_PLAN]

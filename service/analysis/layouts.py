@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..engine.arrays import column
 from ..engine.fabric import Fabric
 from ..engine.hbm import traffic
 from ..engine.instead import alternatives
-from ..engine.sharding import Choice, Sharding, arrays, plan, read, sizes
+from ..engine.memory import even_step
+from ..engine.sharding import Choice, Plan, Sharding, arrays, plan, read, sizes
 from ..engine.sharding import alternatives as others
+from ..engine.sharding.rules import candidates
 from ..engine.term import Term
 from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import PlanModel
@@ -63,18 +66,27 @@ def plans(term: Term, laid: Sharding) -> tuple[Choice, ...]:
     return plan(laid, {dim: columns[dim] for dim in laid.dims}, whole)
 
 
+def possible(term: Term, laid: Sharding) -> list[Plan]:
+    """The plans by the rules between which the size of the batch alone decides, as far as all of them can cut it."""
+    found: list[Plan] = []
+    for among in (candidates(laid), candidates(laid, may_leave_out=True)):
+        columns = term.batch_of(column(even_step(term, laid, among))).columns()
+        found = found or [each for each in among if each.divides({dim: columns[dim] for dim in laid.dims}).all()]
+    return found
+
+
 def _fastest(asked: Asked, by_rules: Fabric, target: Target) -> Fabric:
     """The plan with the least time, of equal ones that with the least sum of times, then the first; the one by the rules is first."""
-    candidates = (*by_rules.choices, *by_rules.others)
-    every = replace(by_rules, others=candidates)
+    every = (*by_rules.choices, *by_rules.others)
     try:
-        found = alternatives(asked.term, target.machine, every, is_class_asked=asked.is_class_asked)
+        found = alternatives(asked.term, target.machine, replace(by_rules, others=every), is_class_asked=asked.is_class_asked)
     except InvalidInput as error:
         raise placed(error, asked.pointer, asked.model) from error
     best = min(range(len(found)), key=lambda at: (found[at].lower.item(), found[at].upper.item()))
-    rest = tuple([_everywhere(each) for at, each in enumerate(candidates) if at != best])
-    return replace(by_rules, choices=(_everywhere(candidates[best]),), others=rest)
+    rest = tuple([everywhere(each.plan) for at, each in enumerate(every) if at != best])
+    return replace(by_rules, choices=(everywhere(every[best].plan),), others=rest)
 
 
-def _everywhere(choice: Choice) -> Choice:
-    return choice._replace(rows=np.ones(1, np.bool_))
+def everywhere(plan: Plan) -> Choice:
+    """A plan for all rows."""
+    return Choice(plan, np.ones(1, np.bool_))

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from ..catalogue import Catalogue
 from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.evaluate import LISTS_ARE_WHOLE
-from ..schemas.limits import MAX_CANDIDATES, MAX_OPS, MAX_RANKED_OPS
+from ..schemas.limits import MAX_CANDIDATES, MAX_OPS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS
 from ..schemas.rank import CandidateModel, ConstraintsModel, RankQuestion
 from . import canonical
+from .layouts import CHEAPEST
 from .listing import read_all
 from .magnitude import check
 from .memory import capacity, without_columns
@@ -28,6 +29,12 @@ ROWS_PER_CANDIDATE = 500
 
 ROWS_PER_OP = 100
 """What an op of a list costs on a candidate, beyond that."""
+
+ROWS_PER_LAYOUT = 150
+"""What an axis costs for each array that has a layout, beyond that."""
+
+PLANS = 40
+"""How many plans are looked at for the fastest, as a rule of thumb."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,14 @@ class Places:
 
 def rows(question: RankQuestion) -> int:
     """The cost of a ranking, in rows of columns."""
-    return len(question.candidates) * (ROWS_PER_CANDIDATE + ROWS_PER_OP * len(question.ops or ()))
+    of_ops = ROWS_PER_CANDIDATE + ROWS_PER_OP * len(question.ops or ())
+    return len(question.candidates) * of_ops + ROWS_PER_LAYOUT * _layouts(question)
+
+
+def _layouts(question: RankQuestion) -> int:
+    """Arrays × axes, over all candidates and all plans that are looked at."""
+    pairs = sum(len(each.sharding.specs) * each.target.axes for each in question.candidates if each.sharding is not None)
+    return pairs * (PLANS if question.options.plan == CHEAPEST else 1)
 
 
 def rank(question: RankQuestion, catalogue: Catalogue) -> bytes:
@@ -90,6 +104,9 @@ def _check_limits(question: RankQuestion) -> None:
         raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
     if len(question.ops or ()) * len(question.candidates) > MAX_RANKED_OPS:
         raise OverLimit(f"Ops times candidates are at most {MAX_RANKED_OPS}. Ask about fewer candidates in each request.")
+    if _layouts(question) > MAX_RANKED_LAYOUTS:
+        detail = f"Arrays times axes, over all candidates, are at most {MAX_RANKED_LAYOUTS}, and a {PLANS}th with plan cheapest."
+        raise OverLimit(f"{detail} Ask about fewer candidates in each request.")
 
 
 def _repeated(candidates: Sequence[CandidateModel]) -> Iterator[Fault]:

@@ -10,8 +10,7 @@ Source: How to Scale Your Model, "Sharded Matrices": an array takes its bytes ov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import lcm
 from operator import add
@@ -26,7 +25,7 @@ from .demand import NOTHING, Operand
 from .fabric import Fabric, by_rows
 from .hbm import operand_bytes
 from .mesh import chips
-from .sharding import Array, Choice, Sharding, Step
+from .sharding import Array, Choice, Plan, Sharding, Step
 from .term import LARGEST_DIM, Term
 
 PROBES = 64
@@ -106,38 +105,35 @@ def _block(term: Term, array: Array, parts: Parts) -> Operand:
     return next(each for each in local.residents() if each.name == array.name)
 
 
-def largest_batch(term: Term, fabric: Fabric, limit: float, plans: Callable[[Term], tuple[Choice, ...]], cuts: list[Parts]) -> int:
-    """The largest size of the op's `batch_dim` with which all is held in `limit` [B]; 0 where there is none.
+def largest_batch(term: Term, laid: Sequence[Fabric], limit: float, step: int) -> int:
+    """The largest multiple of `step` as the size of the op's `batch_dim` with which all is held in `limit` [B]; 0 where there is none.
 
-    plans   the plan of every row of a term
-    cuts    of what the dims have to be multiples, for each plan that there may be
-
-    Along the multiples of one plan bytes never fall, as every array grows with each of its dims.
+    `laid` are the ways in which the op may lie on the mesh, each by one plan that cuts multiples of `step`; it has to fit in all of them.
+    Along one plan bytes never fall, as every array grows with each of its dims.
     """
 
     def fits(sizes: Real) -> NDArray[np.bool_]:
         grown = term.batch_of(sizes)
-        laid = fabric if fabric.sharding is None else replace(fabric, choices=plans(grown), others=())
-        return total(grown, laid) <= limit
+        return reduce(np.logical_and, [total(grown, each) <= limit for each in laid])
 
-    return max(_largest(fits, step) for step in {term.batch_step(each) for each in cuts})
-
-
-def multiples(sharding: Sharding, cut: Mapping[str, int]) -> Parts:
-    """Of what the dims have to be multiples for all layouts as written, and for a plan that needs `cut`."""
-    found = dict(cut)
-    for array in (*sharding.operands, sharding.out):
-        for dim, axes in array.layout.items():
-            found[dim] = lcm(found.get(dim, 1), sharding.chips(axes))
-    return found
+    return step * _largest(lambda counts: fits(step * counts), LARGEST_DIM // step)
 
 
-def _largest(fits: Callable[[Real], NDArray[np.bool_]], step: int) -> int:
-    """The largest multiple of `step` among the sizes of a dim that `fits`; 0 where none does."""
-    low, high = 0, LARGEST_DIM // step + 1
+def even_step(term: Term, sharding: Sharding, plans: Sequence[Plan]) -> int:
+    """Of what the size of `batch_dim` must be a multiple for all layouts as written, and for all of `plans`."""
+    layouts = [{dim: sharding.chips(axes) for dim, axes in array.layout.items()} for array in (*sharding.operands, sharding.out)]
+    found: Parts = {}
+    for cuts in (*layouts, *[each.cuts for each in plans]):
+        found |= {dim: lcm(found.get(dim, 1), parts) for dim, parts in cuts.items()}
+    return term.batch_step(found)
+
+
+def _largest(fits: Callable[[Real], NDArray[np.bool_]], most: int) -> int:
+    """The largest whole number up to `most` that fits, as all smaller ones do; 0 where none does."""
+    low, high = 0, most + 1
     while high - low > 1:
-        tried = range(low + max(1, (high - low) // PROBES), high, max(1, (high - low) // PROBES))
-        good = np.flatnonzero(fits(column([step * each for each in tried])))
-        after = 1 + int(good[-1]) if good.size else 0
-        low, high = (tried[after - 1] if after else low), (tried[after] if after < len(tried) else high)
-    return step * low
+        stride = max(1, (high - low) // PROBES)
+        tried = range(low + stride, high, stride)
+        fine = int(np.count_nonzero(fits(column(tried))))
+        low, high = (tried[fine - 1] if fine else low), (tried[fine] if fine < len(tried) else high)
+    return low

@@ -23,5 +23,8 @@ MAX_CANDIDATES: Final = 256
 MAX_RANKED_OPS: Final = 10_000
 """Ops of a ranking, those of a list counted once for each candidate."""
 
+MAX_RANKED_LAYOUTS: Final = 100_000
+"""Arrays × axes of a ranking, over all candidates; where the fastest plan is looked for, 40 times as many."""
+
 MAX_POINTS: Final = 2_048
 """Points of one series."""

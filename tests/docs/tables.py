@@ -56,6 +56,7 @@ _LIMITS = {
     "cases": "cases of a comparison, and cases and analyses of a chart",
     "candidates": "candidates of a ranking",
     "ranked_ops": "ops of a list times candidates of a ranking",
+    "ranked_layouts": "arrays times axes of all candidates of a ranking, 40 fold with the plan cheapest",
     "chart_points": "points of a series of a chart",
     "rows": "rows of the lists of an op",
 }

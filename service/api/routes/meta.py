@@ -10,7 +10,7 @@ from ... import __version__
 from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
-from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_OPS, MAX_POINTS, MAX_RANKED_OPS, MAX_ROWS
+from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
 from ...schemas.reading import MAX_BODY_BYTES
 from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ..answers import resource, written
@@ -36,6 +36,7 @@ LIMITS: Final = {
     "cases": MAX_CASES,
     "candidates": MAX_CANDIDATES,
     "ranked_ops": MAX_RANKED_OPS,
+    "ranked_layouts": MAX_RANKED_LAYOUTS,
     "chart_points": MAX_POINTS,
 }
 
