@@ -21,7 +21,7 @@ from ..schemas.fit import FitQuestion
 from ..schemas.limits import MAX_OPS
 from . import canonical
 from .evaluate import DOCUMENT_VERSION, ROWS_PER_OP, left_out, members_of
-from .layouts import CHEAPEST, by_plan, everywhere, plans, possible
+from .layouts import CHEAPEST, by_plan, everywhere, plans, plans_for_batches
 from .listing import count, read_all
 from .magnitude import check
 from .memory import Part, capacity, parts, total, without_columns, written
@@ -44,7 +44,7 @@ LISTED = (
 NO_COMMON_BATCH = "largest_batch is null: the ops of a list have sizes of their own."
 NO_BATCH = "largest_batch is null: the op has no dim in which more of the same is asked for."
 PLAN_HELD = "largest_batch keeps the plan that is the fastest at this size; at that size another one may be."
-EVERY_PLAN = "largest_batch fits with every plan between which sizes decide; the one of this size alone would hold more."
+EVERY_PLAN = "largest_batch is what fits with every plan between which sizes decide."
 
 
 @dataclass(frozen=True)
@@ -154,15 +154,16 @@ def _batch(asked: Asked, fabric: Fabric, limit: int, *, is_held: bool) -> tuple[
 
 
 def _largest(term: Term, fabric: Fabric, limit: int, *, is_held: bool) -> tuple[int, list[str]]:
-    """The largest batch with the plan of the question; where the rules choose another one there with which it does not fit, with all."""
+    """The largest batch with the plan of the question where `is_held`, else with the plan that the rules choose at that size."""
     laid = fabric.sharding
     if laid is None:
         return largest_batch(term, [fabric], limit, 1), []
-    found = largest_batch(term, [fabric], limit, even_step(term, laid, [each.plan for each in fabric.choices]))
-    if is_held or not found:
-        return found, [PLAN_HELD] if is_held else []
-    grown = term.batch_of(column(found))
-    if (total_bytes(grown, replace(fabric, choices=plans(grown, laid))) <= limit).all():
-        return found, []
-    ways = possible(term, laid)
-    return largest_batch(term, [fabric.instead(everywhere(each)) for each in ways], limit, even_step(term, laid, ways)), [EVERY_PLAN]
+    if is_held:
+        return largest_batch(term, [fabric], limit, even_step(term, laid, [each.plan for each in fabric.choices])), [PLAN_HELD]
+    possible = plans_for_batches(term, laid)
+    ways, step = [fabric.instead(everywhere(each)) for each in possible], even_step(term, laid, possible)
+    for found in sorted({largest_batch(term, [way], limit, step) for way in ways}, reverse=True):
+        grown = term.batch_of(column(found))
+        if found and (total_bytes(grown, replace(fabric, choices=plans(grown, laid))) <= limit).all():
+            return found, []
+    return largest_batch(term, ways, limit, step), [EVERY_PLAN]

@@ -66,7 +66,7 @@ def plans(term: Term, laid: Sharding) -> tuple[Choice, ...]:
     return plan(laid, {dim: columns[dim] for dim in laid.dims}, whole)
 
 
-def possible(term: Term, laid: Sharding) -> list[Plan]:
+def plans_for_batches(term: Term, laid: Sharding) -> list[Plan]:
     """The plans by the rules between which the size of the batch alone decides, as far as all of them can cut it."""
     found: list[Plan] = []
     for among in (candidates(laid), candidates(laid, may_leave_out=True)):
