@@ -10,7 +10,7 @@ from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
 from ..engine.fabric import Fabric
 from ..errors import OverLimit
-from ..schemas.evaluate import OptionsModel, Question
+from ..schemas.evaluate import OptionsModel, PlanModel, Question
 from ..schemas.limits import MAX_OPS
 from . import canonical, listing, single
 from .layouts import lay
@@ -94,12 +94,13 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
     return Answer(members, target, options, result, catalogue.digest)
 
 
-def members_of(options: OptionsModel) -> dict[str, Any]:
+def members_of(options: PlanModel) -> dict[str, Any]:
     """The options as understood."""
-    return {"overlap": options.overlap, "collectives": options.collectives, "plan": options.plan, "explain": options.explain}
+    of_plan = {"collectives": options.collectives, "plan": options.plan}
+    return {"overlap": options.overlap, **of_plan, "explain": options.explain} if isinstance(options, OptionsModel) else of_plan
 
 
-def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[str, Any]]:
+def left_out(options: PlanModel, pointer: str = "/options") -> list[Mapping[str, Any]]:
     """The options that the caller did not give."""
     given = options.model_fields_set
     return [{"pointer": f"{pointer}/{name}", "value": value} for name, value in members_of(options).items() if name not in given]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
 
 from ..engine import batch
 from ..engine.report import Report
+from ..engine.term import Term
 from ..errors import Fault, InvalidInput
 from ..schemas.terms import OpModel
 from .cells import EXACT
 from .magnitude import check
 from .single import TOO_LARGE, Found, Setting, written
 from .terms import Asked, placed, read
+
+C = TypeVar("C", bound=batch.Counts)
 
 TIMES = ("lower_s", "upper_s", "overlapped_s")
 ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
@@ -23,16 +26,23 @@ def evaluate(models: Sequence[OpModel], setting: Setting, assumed: Sequence[Any]
 
     Ops of one kind with the same choices are the rows of one engine call. Raises `InvalidInput` with the faults of all ops.
     """
-    asked = _read(models)
+    asked = read_all(models)
     reports = _reports(asked, setting)
     found = [written(each, reports[at], setting, []) for at, each in enumerate(asked)]
-    counts = [getattr(each.model, "count") for each in asked]  # noqa: B009
-    results = [{**each.result, "count": count} for each, count in zip(found, counts, strict=True)]
-    ops = [{**each.op, "count": count} for each, count in zip(found, counts, strict=True)]
+    counts = [count(each) for each in asked]
+    results = [{**each.result, "count": times} for each, times in zip(found, counts, strict=True)]
+    ops = [{**each.op, "count": times} for each, times in zip(found, counts, strict=True)]
     return Found({"ops": ops}, {"per_op": results, "totals": _totals(results), "assumed": list(assumed)})
 
 
-def _read(models: Sequence[OpModel]) -> list[Asked]:
+def count(asked: Asked) -> int:
+    """How many times an op of a list runs."""
+    times: int = getattr(asked.model, "count")  # noqa: B009 - a member of models that are made from the registry
+    return times
+
+
+def read_all(models: Sequence[OpModel]) -> list[Asked]:
+    """The terms that a list asks for. Raises `InvalidInput` with the faults of all ops."""
     asked: list[Asked] = []
     faults: list[Fault] = []
     for at, model in enumerate(models):
@@ -47,29 +57,40 @@ def _read(models: Sequence[OpModel]) -> list[Asked]:
 
 def _reports(asked: Sequence[Asked], setting: Setting) -> dict[int, Report]:
     """The report of each op by its place in the list."""
+    together = in_groups(asked, lambda group: _together(group, setting))
+    return {place: batch.row_of(report, at, len(places)) for places, report in together for at, place in enumerate(places)}
+
+
+def in_groups(asked: Sequence[Asked], answer: Callable[[Sequence[Asked]], C]) -> list[tuple[list[int], C]]:
+    """What `answer` says of ops that are rows of one engine call, a row per op, with their places in the list."""
     groups: dict[Hashable, list[int]] = {}
     for at, each in enumerate(asked):
         groups.setdefault(each.choices, []).append(at)
-    reports: dict[int, Report] = {}
+    answers: list[tuple[list[int], C]] = []
     faults: dict[int, Sequence[Fault]] = {}
     for places in groups.values():
         try:
-            report = _together([asked[at] for at in places], setting)
+            found = answer([asked[at] for at in places])
         except InvalidInput as error:
             faults |= {at: placed(error, asked[at].pointer, asked[at].model).faults for at in places}
             continue
-        row = batch.too_large(report)
+        row = batch.too_large(found)
         if row is not None:
             faults[places[row]] = [Fault(asked[places[row]].pointer, "too-large", TOO_LARGE)]
-        reports |= {place: batch.row_of(report, at, len(places)) for at, place in enumerate(places)}
+        answers.append((places, found))
     if faults:
         raise InvalidInput(list(dict.fromkeys(fault for at in sorted(faults) for fault in faults[at])))
-    return reports
+    return answers
+
+
+def stacked(asked: Sequence[Asked]) -> Term:
+    """The ops of a group as the rows of one term."""
+    return batch.stacked([each.term for each in asked])
 
 
 def _together(asked: Sequence[Asked], setting: Setting) -> Report:
     """One report with a row per op."""
-    term, overlap = batch.stacked([each.term for each in asked]), setting.options.overlap
+    term, overlap = stacked(asked), setting.options.overlap
     return batch.evaluate(term, setting.target.machine, setting.fabric, is_class_asked=asked[0].is_class_asked, overlap=overlap)
 
 

@@ -43,18 +43,18 @@ class Target:
     """what measured times say of it"""
 
     @property
-    def l2_bytes(self) -> float | None:
+    def l2_bytes(self) -> int | None:
         """Capacity of the cache between HBM and the cores, where it is known [B]."""
         return self._capacity("l2")
 
     @property
-    def hbm_bytes(self) -> float | None:
+    def hbm_bytes(self) -> int | None:
         """Capacity of HBM, where it is known [B]."""
         return self._capacity("hbm")
 
-    def _capacity(self, memory: str) -> float | None:
-        capacity: float | None = self.numbers.get(memory, {}).get("capacity_bytes")
-        return capacity
+    def _capacity(self, memory: str) -> int | None:
+        capacity = self.numbers.get(memory, {}).get("capacity_bytes")
+        return None if capacity is None else int(capacity)
 
     @property
     def source(self) -> str:

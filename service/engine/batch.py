@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import all_of, constant, cut
-from .fabric import Fabric
+from .arrays import Real, all_of, constant, cut
+from .fabric import Fabric, Network
 from .levers import variants
 from .machine import Machine
 from .report import ONE_CHIP, Report, report
@@ -46,7 +46,18 @@ def evaluate(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_clas
     return in_chunks(term, machine, fabric, lambda t, m, f: report(t, m, over, f, is_class_asked=is_class_asked, overlap=overlap))
 
 
-def are_countable(found: Report) -> NDArray[np.bool_]:
+class Counts(Protocol):
+    """What counts of a report, or of less."""
+
+    @property
+    def total_flops(self) -> Real: ...
+    @property
+    def bytes_total(self) -> Real: ...
+    @property
+    def network(self) -> Network: ...
+
+
+def are_countable(found: Counts) -> NDArray[np.bool_]:
     """The rows of which no count exceeds `LARGEST_COUNT`, or one value for all of them."""
     fine = np.maximum(found.total_flops, found.bytes_total) <= LARGEST_COUNT
     for exchange in found.network.exchanges:
@@ -54,7 +65,7 @@ def are_countable(found: Report) -> NDArray[np.bool_]:
     return fine
 
 
-def too_large(found: Report) -> int | None:
+def too_large(found: Counts) -> int | None:
     """The first row of which a count exceeds `LARGEST_COUNT`; such a report is no answer."""
     fine = are_countable(found)
     return None if all_of(fine) else int(np.argmin(fine))

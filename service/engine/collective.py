@@ -79,6 +79,10 @@ class Collective(Term):
         """The part of V that is not empty [B]."""
         return self.bytes
 
+    def held(self, chips: float) -> tuple[Real, Real]:
+        """What one chip holds before and after [B]; as written, its own piece of the array, then all of it."""
+        return self.bytes / chips, self.bytes
+
     def sent(self, over: Group) -> float:
         """What one chip sends, of `moved`: the pieces of the others, its own being where it belongs."""
         return (over.chips - 1.0) / over.chips
@@ -106,6 +110,10 @@ class Collective(Term):
     @property
     def factors(self) -> tuple[str, ...]:
         return ()
+
+    @property
+    def batch_dim(self) -> None:
+        """None: bytes are of whatever is exchanged."""
 
     @property
     def arithmetic(self) -> str:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from . import roofline
 from .arrays import Real
 from .batch import in_chunks
 from .fabric import Fabric, Network, Rows
-from .hbm import traffic
-from .machine import Machine, place
-from .report import Limits, core
+from .least import least
+from .machine import Machine
 from .term import Term
 
 
@@ -37,15 +33,5 @@ def alternatives(term: Term, machine: Machine, fabric: Fabric, *, is_class_asked
 
 
 def _alternatives(term: Term, machine: Machine, fabric: Fabric, *, is_class_asked: bool) -> tuple[Alternative, ...]:
-    demand = term.demand()
-    storages = term.storages(demand)
-    peak = place(machine, demand, term.arithmetic, is_asked=is_class_asked).peak
-    whole = traffic(demand, storages, {}).by_operand
-    found = []
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        for other in fabric.others:
-            laid = fabric.instead(other)
-            network = laid.exchanged(term, lambda: whole)
-            times = core(laid.local(term).demand(), storages, Limits(peak, machine.memory, network.path), {}).times
-            found.append(Alternative(other.plan.name, other.rows, roofline.lower(times), roofline.upper(times), network))
-    return tuple(found)
+    found = [(other, least(term, machine, fabric.instead(other), is_class_asked=is_class_asked)) for other in fabric.others]
+    return tuple([Alternative(other.plan.name, other.rows, each.lower, each.upper, each.network) for other, each in found])

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Real, column
-from .demand import Demand
+from .demand import Demand, Operand
 from .dtypes import DTYPES
 from .formats import Scale, Storage, resolve, scaled
 
@@ -90,6 +90,10 @@ class Term:
     def demand(self) -> Demand:
         raise NotImplementedError
 
+    def residents(self) -> tuple[Operand, ...]:
+        """The arrays that lie in memory for the op: those that it moves, unless it moves parts of them or writes one over another."""
+        return self.demand().operands
+
     def formulas(self) -> Formulas:
         raise NotImplementedError
 
@@ -144,6 +148,19 @@ class Term:
     def answer(self, variable: str, value: Real) -> Real:
         """The threshold `value` of a dim in terms of what the caller gave."""
         return value
+
+    @property
+    def batch_dim(self) -> str | None:
+        """The dim in which more of the same is asked for (rows, tokens, samples): the first, unless an op says otherwise."""
+        return next(iter(self.columns()), None)
+
+    def batch_of(self, sizes: Real) -> Self:
+        """The same op with other sizes of its `batch_dim`."""
+        return self.with_columns({} if self.batch_dim is None else {self.batch_dim: sizes})
+
+    def batch_step(self, parts: Mapping[str, int]) -> int:
+        """Of what the size of `batch_dim` is to be a multiple where dims are to be multiples of `parts`."""
+        return 1 if self.batch_dim is None else parts.get(self.batch_dim, 1)
 
     @property
     def derived(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -18,14 +18,12 @@ MeasuredSeconds = Annotated[
     float, Field(ge=1e-12, le=1e12, allow_inf_nan=False, description="time that was measured for the op or the list of ops, s")
 ]
 
+LISTS_ARE_WHOLE = "A sharding belongs to one op, not to a list."
 
-class OptionsModel(Strict):
-    """How the question is evaluated."""
 
-    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(without_sign_of_zero)] = Field(
-        default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
-    )
-    explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
+class PlanModel(Strict):
+    """How what the chips exchange is found and counted."""
+
     collectives: Literal["exact", "asymptotic"] = Field(
         default="exact",
         description="exact: with the factors of the size of a group, (N−1)/N; asymptotic: without, as the literature approximates",
@@ -34,27 +32,45 @@ class OptionsModel(Strict):
         default="rules",
         description="rules: what the sharding as written calls for; cheapest: of all plans with the same result the fastest",
     )
+
+
+class OptionsModel(PlanModel):
+    """How the question is evaluated."""
+
+    overlap: Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(without_sign_of_zero)] = Field(
+        default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
+    )
+    explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
     tile: Later = None
     launch: Later = None
     cache: Later = None
 
 
-class Question(Strict):
-    """An op, or ops that run one after another, on one target."""
+class OneOrMany(Strict):
+    """An op, or ops that run one after another."""
 
     op: Op | None = None
     ops: Annotated[list[ListedOp], Field(min_length=1, json_schema_extra={"maxItems": MAX_OPS})] | None = None
+
+    @model_validator(mode="after")
+    def _one_question(self) -> Self:
+        if self.op is None and self.ops is None:
+            raise PydanticCustomError("missing", "State op, or ops.", {"at": "op"})
+        if self.op is not None and self.ops is not None:
+            raise PydanticCustomError("invalid-request", "State op or ops, not both.", {"at": "ops"})
+        return self
+
+
+class Question(OneOrMany):
+    """An op, or ops that run one after another, on one target."""
+
     target: TargetModel
     options: OptionsModel = OptionsModel()
     sharding: ShardingModel | None = None
     measured_s: MeasuredSeconds | None = None
 
     @model_validator(mode="after")
-    def _one_question(self) -> Question:
-        if self.op is None and self.ops is None:
-            raise PydanticCustomError("missing", "State op, or ops.", {"at": "op"})
-        if self.op is not None and self.ops is not None:
-            raise PydanticCustomError("invalid-request", "State op or ops, not both.", {"at": "ops"})
+    def _sharded_alone(self) -> Self:
         if self.ops is not None and self.sharding is not None:
-            raise PydanticCustomError("invalid-request", "A sharding belongs to one op, not to a list.", {"at": "sharding"})
+            raise PydanticCustomError("invalid-request", LISTS_ARE_WHOLE, {"at": "sharding"})
         return self

@@ -17,5 +17,14 @@ MAX_OPS: Final = 1_000
 MAX_CASES: Final = 100
 """Cases in one comparison, and cases and analyses on one chart."""
 
+MAX_CANDIDATES: Final = 256
+"""Candidates of one ranking."""
+
+MAX_RANKED_OPS: Final = 10_000
+"""Ops of a ranking, those of a list counted once for each candidate."""
+
+MAX_RANKED_LAYOUTS: Final = 100_000
+"""Arrays × axes of a ranking, over all candidates; where the fastest plan is looked for, 40 times as many."""
+
 MAX_POINTS: Final = 2_048
 """Points of one series."""

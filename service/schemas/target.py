@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag
 
 from .base import Strict
-from .mesh import MeshModel
+from .mesh import MeshModel, SystemModel
 from .numbers import Capacity, Peaks, Rate, Whole
 
 
@@ -55,3 +55,10 @@ class TargetModel(Strict):
 
     chip: ChipChoice
     mesh: MeshModel | None = Field(default=None, description="chips over which the op or its arrays are spread; without it one chip")
+
+    @property
+    def axes(self) -> int:
+        """How many axes the mesh has."""
+        if self.mesh is None:
+            return 0
+        return len(self.mesh.sizes) if isinstance(self.mesh, SystemModel) else len(self.mesh)

@@ -142,6 +142,9 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
             "ops": 1000,
             "rows": 100000,
             "cases": 100,
+            "candidates": 256,
+            "ranked_ops": 10_000,
+            "ranked_layouts": 100_000,
             "chart_points": 2048,
         },
     }

@@ -125,6 +125,9 @@ DOCUMENTS: dict[str, Refusal] = {
     ),
     "a sharding of a list": ({"ops": [MATMUL], "target": CHIP, "sharding": {"out": []}}, 422, "invalid-request", ["/sharding"]),
     "the cheapest of columns": (question({"m": [64, 128]}, options={"plan": "cheapest"}), 422, "use-batches", ["/options/plan"]),
+    "the fastest plan in a format that the chip lacks": (
+        {**sharded(WHOLE), "op": {**MATMUL, "dtype": "fp32"}, "options": {"plan": "cheapest"}}, 422, "unsupported-dtype", ["/op/dtype"]
+    ),
     "a measured time of 0": (question(measured_s=0), 422, "out-of-range", ["/measured_s"]),
     "a measured time before its start": (question(measured_s=-1.0), 422, "out-of-range", ["/measured_s"]),
     "a measured time of ages": (question(measured_s=1e13), 422, "out-of-range", ["/measured_s"]),

@@ -59,7 +59,7 @@ def operation(contract: BaseSchema, name: str) -> APIOperation[Any, Any, Any, An
 
 
 def meant(body: Any) -> Any:
-    """`body` with a chip that exists wherever it names one, one question where it could have none or two, and two cases with targets."""
+    """`body` with chips that exist, one question where it could have none or two, one candidate, and two cases with targets."""
     if isinstance(body, list):
         return [meant(each) for each in body]
     if not isinstance(body, dict):
@@ -72,6 +72,10 @@ def meant(body: Any) -> Any:
         known.pop("op", None)
     elif "target" in known:
         known["op"] = known.get("op") or MATMUL
+    if known.get("candidates"):
+        known.pop("ops", None)
+        place = {name: each for name, each in known["candidates"][0].items() if name != "op"}
+        return {**known, "op": MATMUL, "candidates": [place if len(str(place)) % 2 else {"id": place["id"], "target": {"chip": CHIPS[0]}}]}
     if known.get("cases"):
         case = {**known["cases"][0], "target": {"chip": CHIPS[0]}}
         return {"cases": [case if len(str(case)) % 2 else {**case, "op": MATMUL}] * 2}

@@ -4,9 +4,30 @@ from __future__ import annotations
 
 from starlette.routing import BaseRoute
 
-from . import analyses, batches, cells, charts, chips, clusters, compare, docs, evaluate, health, meta, metrics, openapi, ops, problems
+from . import (
+    analyses,
+    batches,
+    cells,
+    charts,
+    chips,
+    clusters,
+    compare,
+    docs,
+    evaluate,
+    fit,
+    health,
+    meta,
+    metrics,
+    openapi,
+    ops,
+    problems,
+    rank,
+)
+
+MODULES = (
+    evaluate, compare, rank, fit, batches, cells, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs
+)  # fmt: skip
 
 
 def all_routes() -> list[BaseRoute]:
-    modules = (evaluate, compare, batches, cells, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs)
-    return [route for module in modules for route in module.routes.routes]
+    return [route for module in MODULES for route in module.routes.routes]

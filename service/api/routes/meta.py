@@ -12,7 +12,7 @@ from ...analysis.batches.questions import MOST_GROUPS
 from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
-from ...schemas.limits import MAX_CASES, MAX_OPS, MAX_POINTS, MAX_ROWS
+from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
 from ...schemas.reading import MAX_BODY_BYTES
 from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ...tables.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
@@ -37,6 +37,9 @@ LIMITS: Final = {
     "ops": MAX_OPS,
     "rows": MAX_ROWS,
     "cases": MAX_CASES,
+    "candidates": MAX_CANDIDATES,
+    "ranked_ops": MAX_RANKED_OPS,
+    "ranked_layouts": MAX_RANKED_LAYOUTS,
     "chart_points": MAX_POINTS,
     "table_bytes": MOST_BYTES,
     "table_rows": MOST_ROWS,

@@ -30,6 +30,9 @@ class AllReduce(Collective):
 
     example: ClassVar = {"bytes": 33_554_432, "axes": ["gpu"]}
 
+    def held(self, chips: float) -> tuple[Real, Real]:
+        return self.bytes, self.bytes
+
     def sent(self, over: Group) -> float:
         return 1.0 if is_in_network(over) else 2.0 * super().sent(over)
 

@@ -35,6 +35,9 @@ class AllToAll(Collective):
             return self.bytes
         return self.bytes * np.minimum(self.destinations / chips, 1.0)
 
+    def held(self, chips: float) -> tuple[Real, Real]:
+        return self.bytes / chips, self.bytes / chips
+
     def sent(self, over: Group) -> float:
         return super().sent(over) / over.chips
 

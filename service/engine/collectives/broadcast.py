@@ -24,6 +24,9 @@ class Broadcast(Collective):
 
     example: ClassVar = {"bytes": 33_554_432, "axes": ["gpu"]}
 
+    def held(self, chips: float) -> tuple[Real, Real]:
+        return self.bytes, self.bytes
+
     def sent(self, over: Group) -> float:
         return 1.0
 

@@ -23,3 +23,6 @@ class ReduceScatter(Collective):
     bytes: Real = dim("V, the array of partial sums that one chip holds, before it is scattered [B]")
 
     example: ClassVar = {"bytes": 33_554_432, "axes": ["gpu"]}
+
+    def held(self, chips: float) -> tuple[Real, Real]:
+        return self.bytes, self.bytes / chips

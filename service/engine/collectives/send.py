@@ -25,6 +25,9 @@ class Send(Collective):
     example: ClassVar = {"bytes": 33_554_432, "axes": ["gpu"]}
     most_axes: ClassVar[int | None] = 1
 
+    def held(self, chips: float) -> tuple[Real, Real]:
+        return self.bytes, self.bytes
+
     def sent(self, over: Group) -> float:
         return 1.0
 

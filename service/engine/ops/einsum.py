@@ -113,6 +113,11 @@ class Einsum(Term):
     def grows(self) -> tuple[str, ...]:
         return self.parts.indices
 
+    @property
+    def batch_dim(self) -> str | None:
+        """The first index of the result; None where everything is summed."""
+        return self.parts.out[:1] or None
+
     def columns(self) -> dict[str, Real]:
         return dict(self.dims)
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Real
-from ..demand import Demand, moves
+from ..demand import Demand, Operand, moves
 from ..registry import op
 from ..term import Formulas, Term, choice, dim
 
@@ -48,6 +48,10 @@ class Embedding(Term):
     def demand(self) -> Demand:
         t, d = np.broadcast_arrays(self.tokens, self.vocab)[0], self.d  # a list of vocab makes rows, though none moves a byte
         return moves(reads={"table": (t, d), "ids": (t,)}, writes={"out": (t, d)})
+
+    def residents(self) -> tuple[Operand, ...]:
+        """The whole table: which rows are gathered is known only at run time."""
+        return (Operand("table", (self.vocab, self.d)), *self.demand().operands[1:])
 
     def formulas(self) -> Formulas:
         return FORMULAS

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import gcd
 from typing import ClassVar, Self
 
 import numpy as np
@@ -79,6 +80,23 @@ class Matmul(Term):
     def approximation(self, flops: Real, moved: Mapping[str, Real]) -> Real:
         """2·m / w where w is the bytes of one element of b, its scales included [FLOP/B]."""
         return flops / moved["b"]
+
+    @property
+    def batch_dim(self) -> str:
+        """Pairs where there are several, else the rows, in terms of what the caller gave."""
+        return "batch" if any_of(self.batch > ONE) else self.asks("m")
+
+    def batch_of(self, sizes: Real) -> Self:
+        if self.batch_dim != "sequences" or self.sequence_length is None or self.replicas is None:
+            return super().batch_of(sizes)
+        return self.with_columns({"sequences": sizes, "m": tokens_per_replica(sizes, self.sequence_length, self.replicas)})
+
+    def batch_step(self, parts: Mapping[str, int]) -> int:
+        """Of sequences, as many as give every replica whole ones, so many that their tokens can be cut."""
+        if self.batch_dim != "sequences" or self.sequence_length is None or self.replicas is None:
+            return super().batch_step(parts)
+        rows = parts.get("m", 1)
+        return 1 if rows == 1 else int(self.replicas.item()) * rows // gcd(rows, int(self.sequence_length.item()))
 
     @property
     def derived(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..arrays import Real
-from ..demand import Demand, row_pass
+from ..demand import Demand, Operand, row_pass
 from ..registry import op
 from ..term import REQUIRED, Formulas, Term, choice, dim
 
@@ -60,6 +60,11 @@ class OptimizerStep(Term):
             reads=dict.fromkeys((*self.kept, "gradients"), (self.n,)),
             writes=dict.fromkeys((*written, *working), (self.n,)),
         )
+
+    def residents(self) -> tuple[Operand, ...]:
+        """What is read and written again is one array, which the step updates in place."""
+        updated = {f"{name}_out" for name in self.kept}
+        return tuple([each for each in self.demand().operands if each.name not in updated])
 
     def formulas(self) -> Formulas:
         names = [operand.name for operand in self.demand().operands]
