@@ -35,10 +35,7 @@ def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: P
     if laid.sharding is None:
         return laid
     with_others = replace(laid, others=others(laid.sharding, sizes(asked.term), laid.choices))
-    try:
-        return _fastest(asked, with_others, target) if options.plan == CHEAPEST else with_others
-    except InvalidInput as error:
-        raise placed(error, asked.pointer, asked.model) from error
+    return _fastest(asked, with_others, target) if options.plan == CHEAPEST else with_others
 
 
 def by_plan(asked: Asked, sharding: ShardingModel | None, target: Target, options: PlanModel, pointer: str = "") -> Fabric:

@@ -29,7 +29,12 @@ Arrays = Mapping[str, tuple[str, ...]]
 
 ONE_CHIP = Fabric()
 PRODUCTS: tuple[Arrays, ...] = (MATMUL, MATMUL, *EINSUMS)
-KEPT_WHOLE = {"embedding": "the whole table, not the rows that are read", "optimizer_step": "what is updated in place lies there once"}
+KEPT_WHOLE = {
+    "attention": "the keys before a window too",
+    "embedding": "the whole table, not the rows that are read",
+    "grouped_matmul": "all experts, not those that have a row",
+    "optimizer_step": "what is updated in place lies there once",
+}
 """Ops that hold other bytes than they move, and what they hold."""
 
 
@@ -53,6 +58,24 @@ def test_an_embedding_holds_its_whole_table() -> None:
     """128,256 rows of 8,192 in bf16 are 2.1 GB, of which a token reads 16 KiB."""
     found = sizes(term("embedding", tokens=8, vocab=128_256, d=8192, dtype="bf16"))
     assert found == [("table", None, 2 * 128_256 * 8192), ("ids", None, 32), ("out", None, 2 * 8 * 8192)]
+
+
+def test_a_mixture_of_experts_holds_them_all() -> None:
+    """One token of two experts reads two matrices of 128."""
+    asked = term("grouped_matmul", tokens=1, experts=128, top_k=2, k=64, n=32, dtype="bf16")
+    assert moved(asked)["b"] == 2 * 64 * 32 * 2
+    assert sizes(asked) == [("a", None, 2 * 64 * 2), ("b", None, 128 * 64 * 32 * 2), ("out", None, 2 * 32 * 2)]
+
+
+def test_a_cache_holds_what_lies_before_the_window() -> None:
+    """A query sees 100 keys of 1,000, which lie in 63 pages of 16 rows."""
+    members: dict[str, Any] = {"batch": 3, "q_len": 1, "kv_len": 1000, "heads": 8, "kv_heads": 2, "head_dim": 64, "dtype": "bf16"}
+    windowed = term("attention", **members, window=100, page_size=16)
+    assert moved(windowed)["k"] == 3 * 112 * 2 * 64 * 2
+    cached = 3 * 63 * 16 * 2 * 64 * 2
+    assert sizes(windowed)[1:3] == [("k", None, cached), ("v", None, cached)]
+    whole = term("attention", **members)
+    assert sizes(whole) == [(name, None, each) for name, each in moved(whole).items()]
 
 
 def test_an_optimizer_step_updates_in_place() -> None:

@@ -2,7 +2,7 @@
 
 A name is the way to a value in `result`, with dots: `time.lower_s`, `bytes.total`, `layers.hbm.bound`. In lists an entry is named by
 the members that identify it: `thresholds.hbm.m.exact`, `levers.m.speedup`. What columns are usually wanted for has short names. Beside
-`result` stand what identifies the answer, and `fits`: whether all bytes of the op fit the capacity of HBM at once.
+`result` stand what identifies the answer, and `fits`: whether all that a chip holds for the op fits its HBM at once.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from ...engine import ENGINE_VERSION, batch
 from ...engine.arrays import Code, Real, column
 from ...engine.dtypes import CLASSES
 from ...engine.machine import Machine
+from ...engine.memory import total
 from ...engine.ops import OPS
-from ...engine.report import Report
+from ...engine.report import ONE_CHIP, Report
 from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
 from .. import units
@@ -99,17 +100,17 @@ def of(asked: Asked, report: Report, targets: Sequence[Target]) -> dict[str, Any
     found = dict(_named(result(asked, report, (), None, cells), ""))
     return {
         **found,
-        "fits": lambda: _fits(report.bytes_total, targets, cells),
+        "fits": lambda: _fits(total(asked.term, ONE_CHIP), targets, cells),
         "target_digest": lambda: [target.digest for target in targets],
         "engine_version": ENGINE_VERSION,
     }
 
 
-def _fits(moved: Real, targets: Sequence[Target], cells: Deferred) -> list[bool | None]:
-    """Whether all bytes fit the capacity of HBM at once; unknown where that is."""
+def _fits(held: Real, targets: Sequence[Target], cells: Deferred) -> list[bool | None]:
+    """Whether all that a chip holds fits its HBM at once; unknown where the capacity is."""
     known = {id(target): target.hbm_bytes for target in targets}
     capacity = np.array([known[id(target)] for target in targets], dtype=np.float64)
-    return cells.flag(moved <= capacity, ~np.isnan(capacity))()
+    return cells.flag(held <= capacity, ~np.isnan(capacity))()
 
 
 def _named(members: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:

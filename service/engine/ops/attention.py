@@ -81,6 +81,13 @@ class Attention(Term):
             ),
         )
 
+    def residents(self) -> tuple[Operand, ...]:
+        """All keys and values, in whole pages, those before the window too: when they are dropped is not for the op to say."""
+        q, k, v, out = self.demand().operands
+        rows = self._paged(self.kv_len)
+        cached = [each._replace(shape=(each.shape[0], rows, *each.shape[2:])) for each in (k, v)]
+        return q, *cached, out
+
     def _paged(self, rows: Real) -> Real:
         return rows if self.page_size is None else np.ceil(rows / self.page_size) * self.page_size
 

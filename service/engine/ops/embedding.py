@@ -51,7 +51,8 @@ class Embedding(Term):
 
     def residents(self) -> tuple[Operand, ...]:
         """The whole table: which rows are gathered is known only at run time."""
-        return (Operand("table", (self.vocab, self.d)), *self.demand().operands[1:])
+        table, *others = self.demand().operands
+        return table._replace(shape=(self.vocab, self.d)), *others
 
     def formulas(self) -> Formulas:
         return FORMULAS

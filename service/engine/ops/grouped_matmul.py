@@ -66,6 +66,11 @@ class GroupedMatmul(Term):
             gemms=(Gemm(m=rows / read, k=k, n=n, batch=read),),
         )
 
+    def residents(self) -> tuple[Operand, ...]:
+        """The weights of all experts: which of them have a row is known only at run time."""
+        a, b, out = self.demand().operands
+        return a, b._replace(shape=(self.experts, self.k, self.n)), out
+
     @property
     def _read(self) -> Real:
         """Experts of which the weights are read. No tokens, where only thresholds look, continue the line of many: all experts."""

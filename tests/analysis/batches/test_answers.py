@@ -243,6 +243,13 @@ def test_a_base_that_is_replaced_in_part_keeps_its_capacity(catalogue: Catalogue
     assert [each["fits"] for each in answered(catalogue, row, {**row, "k": 2**22})] == [True, False]
 
 
+def test_a_table_fits_only_whole(catalogue: Catalogue) -> None:
+    """One token reads 16 KiB of an embedding, which holds 2.1 GB."""
+    row: Row = {"op": "embedding", "tokens": 1, "vocab": 128_256, "d": 8192, "dtype": "bf16", "chip.base": H100}
+    rows = ({**row, "chip.hbm.capacity_bytes": capacity} for capacity in (10**9, 3 * 10**9))
+    assert [each["fits"] for each in answered(catalogue, *rows)] == [False, True]
+
+
 def test_options_are_columns(catalogue: Catalogue) -> None:
     rows = ({**MATMUL, "options.overlap": overlap} for overlap in (None, 0, "0.5", 1.5))
     found = answered(catalogue, *rows, columns=["time.lower_s", "time.upper_s", "time.overlapped_s"])
