@@ -155,7 +155,7 @@ def _check_lengths(lists: Mapping[str, int]) -> None:
 def _said(held: Any, asked: Any) -> Any:
     """A member as the document shows it: numbers as asked or as defaulted, formats by their own names."""
     if isinstance(held, np.ndarray):
-        return int(held.item()) if asked is None else asked
+        return asked if asked is not None else int(held.item()) if held.size == 1 else [int(each) for each in held]
     if isinstance(held, Scale):
         return {name: value for name, value in dataclasses.asdict(held).items() if value is not None}
     return asked

@@ -146,6 +146,12 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
             "ranked_ops": 10_000,
             "ranked_layouts": 100_000,
             "chart_points": 2048,
+            "table_bytes": 16 * 2**20,
+            "table_rows": 100_000,
+            "table_columns": 512,
+            "table_cells": 2**21,
+            "table_groups": 10_000,
+            "cells": 1000,
         },
     }
     formats = {each.pop("name"): each for each in meta["number_formats"]}

@@ -15,7 +15,7 @@ from openapi_spec_validator import validate
 from service.api.openapi import render
 from service.api.routes.all import all_routes
 from service.api.routing import StrictRoute
-from service.engine.ops import OPS
+from service.engine.kinds import KINDS
 
 from .conftest import Client
 
@@ -224,8 +224,8 @@ def test_headers_that_tell_where_and_when_are_stated(contract: dict[str, Any]) -
 
 def test_kinds_of_ops_are_listed(contract: dict[str, Any]) -> None:
     schemas = contract["components"]["schemas"]
-    assert schemas["OpKind"]["enum"] == [*OPS]
-    assert schemas["SavedKind"]["enum"] == [*OPS, "ops"]
+    assert schemas["OpKind"]["enum"] == [*KINDS]
+    assert schemas["SavedKind"]["enum"] == [*KINDS, "ops"]
     (path,) = (each for each in contract["paths"]["/v1/ops/{kind}"]["get"]["parameters"] if each["name"] == "kind")
     (query,) = (each for each in contract["paths"]["/v1/analyses"]["get"]["parameters"] if each["name"] == "kind")
-    assert (path["schema"]["enum"], query["schema"]["$ref"]) == ([*OPS], "#/components/schemas/SavedKind")
+    assert (path["schema"]["enum"], query["schema"]["$ref"]) == ([*KINDS], "#/components/schemas/SavedKind")

@@ -42,7 +42,7 @@ SHORT: Final[Mapping[str, str]] = {
 
 _IDENTIFYING: Final[Mapping[str, tuple[str, ...]]] = {"thresholds": ("path", "variable"), "levers": ("change",)}
 _IN_WORDS: Final = frozenset({"notes", "assumed", "explain"})
-_ABSENT: Final = frozenset({"layers.tile", "layers.network"})
+_ABSENT: Final = frozenset({"layers.tile"})
 
 _PEAKS: Final = {name: column(1.0) for name in CLASSES}
 _ANYTHING: Final = Target(Machine(_PEAKS, _PEAKS, column(1.0)), document={}, numbers={}, digest="", chip=None)

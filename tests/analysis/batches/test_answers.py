@@ -258,7 +258,7 @@ def test_options_are_columns(catalogue: Catalogue) -> None:
     assert isinstance(upper, float)
     assert [row["time.overlapped_s"] for row in found] == [lower, upper, lower + 0.5 * (upper - lower), None]
     assert error(found[3]) == ("out-of-range", "options.overlap: The number must be at most 1.0.")
-    (later,) = answered(catalogue, {**MATMUL, "options.plan": "cheapest"})
+    (later,) = answered(catalogue, {**MATMUL, "options.tile": "none"})
     assert later["error_code"] == "not-supported-yet"
 
 
