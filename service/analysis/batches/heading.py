@@ -25,6 +25,9 @@ ALIKE: Final = 0.8
 SHORTEST: Final = 4
 """Names of fewer letters are taken for each other only where they differ in case and punctuation alone."""
 
+UNASKED: Final = frozenset({"sharding", "out_unreduced", "mesh", "measured_s"})
+"""Members of a question that no row has: a table asks about one chip at a time, and about nothing that was measured."""
+
 _NO_LETTER: Final = re.compile("[^0-9a-z]")
 
 
@@ -65,7 +68,7 @@ def read(header: Sequence[str], renamed: Mapping[str, str], ours: Collection[int
         field = find(renamed.get(name, name))
         if field is None and name not in renamed:
             own.append(at)
-            faults += _dotted(at, name)
+            faults += [*_dotted(at, name), *_unasked(at, name)]
         elif field is not None and places.setdefault(field.path, at) != at:
             faults.append(Fault(f"/header/{at}", "invalid-request", f"Column {places[field.path]}, counted from 0, holds this member too."))
     if faults:
@@ -85,6 +88,13 @@ def _dotted(at: int, name: str) -> Iterator[Fault]:
     first, dot, _ = name.partition(".")
     if dot and first in fields.reserved():
         yield Fault(f"/header/{at}", "unknown-member", f"There is no such member of {first}.", near(name, fields.names()))
+
+
+def _unasked(at: int, name: str) -> Iterator[Fault]:
+    first = name.partition(".")[0]
+    if first in UNASKED:
+        detail = f"A table has no {first}: ask POST /v1/evaluate. Declare a column of your own that is called so by map={first}:."
+        yield Fault(f"/header/{at}", "not-supported-yet", detail)
 
 
 @lru_cache(maxsize=4096)

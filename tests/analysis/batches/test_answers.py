@@ -109,6 +109,8 @@ def test_columns_are_mapped_to_members(catalogue: Catalogue) -> None:
         (["op", "Batch"], "Batch:mm", "/query/map", "unknown-member"),
         (["op", "a_scale.group"], "", "/header/1", "unknown-member"),
         (["op", "options.explain"], "", "/header/1", "unknown-member"),
+        (["op", "sharding.a"], "", "/header/1", "not-supported-yet"),
+        (["op", "m", "mesh"], "", "/header/2", "not-supported-yet"),
         (["op", "target.memory"], "", "/header/1", "unknown-member"),
     ],
 )
