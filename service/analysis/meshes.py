@@ -158,6 +158,9 @@ def _remarks(axes: Sequence[Axis], links: Links) -> Iterator[Remark]:
         if link.can_reduce and not axis.in_network_reduction:
             text = f"The switch of axis {axis.name} can add what the chips send; it counts where in_network_reduction is true."
             yield Remark(axis.name, text, "all_reduce")
+        if axis.in_network_reduction and not link.can_reduce:
+            text = f"No source says that the switch of axis {axis.name} adds what the chips send; in_network_reduction is taken as given."
+            yield Remark(axis.name, text, "all_reduce")
 
 
 def _members(axis: Axis) -> dict[str, Any]:

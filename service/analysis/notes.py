@@ -13,15 +13,21 @@ NEEDS_SEQUENCE_SHARDING = "needs-sequence-sharding"
 """The one note that clients look for by name."""
 
 LAYERS = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
+HELD = "Thresholds and levers keep the plan of this question; at other sizes another operand may be the cheaper one to gather."
 TILES = "layers.tile is null: what only exchanges has no tiles."
 
 
 def notes(asked: Asked, report: Report) -> list[str]:
     """The notes of one answer, those that a client may act on first."""
-    found = [*_sequences(asked), *_unit(asked, report), *_thresholds(asked, report)]
+    found = [*_sequences(asked), *_unit(asked, report), *_thresholds(asked, report), *_plan(report)]
     if report.approximation is None:
         found.append("intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op.")
     return [*found, LAYERS if report.bytes else TILES]
+
+
+def _plan(report: Report) -> list[str]:
+    steps = [exchange.step for exchange in report.network.exchanges]
+    return [HELD] if any(step is not None and not step.forced for step in steps) else []
 
 
 def _sequences(asked: Asked) -> list[str]:

@@ -186,3 +186,9 @@ def test_refusals_say_what_there_is(catalogue: Catalogue) -> None:
     for mesh, expected in suggestions:
         (fault,) = refused(lambda mesh=mesh: meshed(catalogue, mesh, H100))  # type: ignore[misc]
         assert fault.suggestions == expected
+
+
+def test_a_switch_is_said_to_reduce_where_no_source_says_so(catalogue: Catalogue) -> None:
+    mesh = [{"name": "gpu", "size": 8, "in_network_reduction": True}]
+    told = {chip: [remark.text for remark in meshed(catalogue, mesh, chip).wired.remarks] for chip in ("nvidia-a100-sxm-80gb", H100)}
+    assert [any("taken as given" in text for text in texts) for texts in told.values()] == [True, False]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from service.analysis.notes import HELD
 from service.catalogue import Catalogue
 
 from .asking import Document, ask, refused
@@ -220,3 +221,11 @@ def test_what_is_wrong_with_the_op_is_said_of_the_op(catalogue: Catalogue) -> No
     cubes = product(64, 64, 64, b_scale={"block": [8, 8, 8, 8], "dtype": "fp32"})
     (alone,), (split,) = (refused(lambda layout=layout: asked(catalogue, cubes, layout)) for layout in (None, SPLIT))  # type: ignore[misc]
     assert alone == split
+
+
+def test_thresholds_keep_a_plan_that_sizes_chose(catalogue: Catalogue) -> None:
+    """With the result replicated, the cheaper operand is gathered: with more rows that is the other one."""
+    clash = {"a": ["x", None], "b": [None, "x"], "out": [None, None]}
+    found = asked(catalogue, product(8192, 8192, 4096), clash)
+    assert HELD in found["notes"]
+    assert HELD not in asked(catalogue, product(8192, 8192, 4096))["notes"]
