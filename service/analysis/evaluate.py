@@ -19,7 +19,7 @@ from .single import Setting
 from .targets import Target, resolve
 from .terms import lists_of, read
 
-DOCUMENT_VERSION = 2
+DOCUMENT_VERSION = 3
 """Rises when a layer is added to the answer."""
 
 ROWS_PER_OP = 50
@@ -96,7 +96,8 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
 def members_of(options: OptionsModel) -> dict[str, Any]:
     """The options as understood."""
-    return {"overlap": options.overlap, "collectives": options.collectives, "plan": options.plan, "explain": options.explain}
+    names = ("overlap", "collectives", "plan", "launch", "cache", "explain")
+    return {name: getattr(options, name) for name in names}
 
 
 def left_out(options: OptionsModel, pointer: str = "/options") -> list[Mapping[str, Any]]:

@@ -35,8 +35,12 @@ class OptionsModel(Strict):
         description="rules: what the sharding as written calls for; cheapest: of all plans with the same result the fastest",
     )
     tile: Later = None
-    launch: Later = None
-    cache: Later = None
+    launch: Literal["graph", "eager"] = Field(
+        default="graph", description="graph: device time in a steady loop; eager: with the launch of each op by the host"
+    )
+    cache: Literal["cold", "resident"] = Field(
+        default="cold", description="cold: every operand comes from HBM; resident: those that fit the last cache come from there"
+    )
 
 
 class Question(Strict):

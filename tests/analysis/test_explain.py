@@ -26,7 +26,7 @@ SYMBOLS = str.maketrans({"·": "*", "−": "-", "⌈": "ceil(", "⌉": ")", "⌊
 def computed(numbers: str) -> float:
     """A line of numbers as a reader computes it."""
     text = numbers.replace(" bit", "").translate(SYMBOLS)
-    value: float = eval(text, {"__builtins__": {}, "ceil": math.ceil, "floor": math.floor, "max": max})  # noqa: S307 - our own text
+    value: float = eval(text, {"__builtins__": {}, "ceil": math.ceil, "floor": math.floor, "max": max, "min": min})  # noqa: S307 - our own text
     return value
 
 
