@@ -65,7 +65,7 @@ def of_catalogue(chip: str, dtype: str, points: int, catalogue: Catalogue) -> by
     Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the query: unknown-chip, unknown-dtype, unsupported-dtype.
     """
     _check_points(points)
-    target = of_chip(catalogue.chip(chip, "/query/chip"))
+    target = of_chip(catalogue.chip(chip, "/query/chip"), catalogue)
     asked, machine = arithmetic(dtype, "/query/dtype"), target.machine
     units = (("matrix", machine.matrix_peaks), ("vector", machine.vector_peaks))
     roofs = [

@@ -114,7 +114,7 @@ def _everywhere(model: CaseModel, catalogue: Catalogue, excluded: list[dict[str,
         if own is not None and own.chip is not None and own.chip.id == chip.id:
             continue
         try:
-            cases.append(_case(model, of_chip(chip).meshed(mesh, chip, catalogue, "/cases/0/target"), "/cases/0"))
+            cases.append(_case(model, of_chip(chip, catalogue).meshed(mesh, chip, catalogue, "/cases/0/target"), "/cases/0"))
         except InvalidInput as error:
             refusals.setdefault(error.faults, error)
             excluded.append(_exclusion(chip, error))

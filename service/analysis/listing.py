@@ -11,14 +11,15 @@ from ..engine.term import Term
 from ..errors import Fault, InvalidInput
 from ..schemas.terms import OpModel
 from .cells import EXACT
+from .kernels import BASES
 from .magnitude import check
+from .result import ESTIMATES
 from .single import TOO_LARGE, Found, Setting, written
 from .terms import Asked, placed, read
 
 C = TypeVar("C", bound=batch.Counts)
 
 TIMES = ("lower_s", "upper_s", "overlapped_s")
-ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
 
 
 def evaluate(models: Sequence[OpModel], setting: Setting, assumed: Sequence[Any]) -> Found:
@@ -108,4 +109,15 @@ def _totals(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
     times = {name: total([each["time"][name] for each in results]) for name in TIMES}
     check("/ops", "A total of these ops", *sums.values(), *times.values())
-    return {**sums, "time": {**times, **dict.fromkeys(ESTIMATES)}}
+    return {**sums, "time": {**times, **_estimates(results, total)}}
+
+
+def _estimates(results: Sequence[dict[str, Any]], total: Callable[[list[Any]], Any]) -> dict[str, Any]:
+    """The sums of the estimates and of the ends of their bands, where all ops have them; the weakest basis."""
+    times = [each["time"] for each in results]
+    if any(each["estimate_s"] is None for each in times):
+        return dict.fromkeys(ESTIMATES)
+    *seconds, basis = ESTIMATES
+    found = {name: total([each[name] for each in times]) for name in seconds}
+    check("/ops", "A total of these ops", *found.values())
+    return {**found, basis: min((each[basis] for each in times), key=BASES.index)}

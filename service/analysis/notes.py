@@ -12,7 +12,7 @@ from .terms import Asked
 NEEDS_SEQUENCE_SHARDING = "needs-sequence-sharding"
 """The one note that clients look for by name."""
 
-LAYERS = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
+LAYERS = "layers.tile is null: this version does not say how an op is tiled."
 HELD = "Thresholds and levers keep the plan of this question; at other sizes another operand may be the cheaper one to gather."
 TILES = "layers.tile is null: what only exchanges has no tiles."
 

@@ -17,7 +17,7 @@ from ..engine.roofline import BOUNDS, REGIMES, TIE
 from ..engine.thresholds import Threshold
 from . import network
 from .cells import Cells, Flag
-from .estimates import Predicted
+from .expected import Foreseen
 from .notes import notes
 from .terms import Asked
 
@@ -28,7 +28,7 @@ ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
 """Predictions of time; null where nothing predicts."""
 
 
-def result(asked: Asked, report: Report, others: Sequence[Alternative], expected: Predicted | None, cells: Cells) -> dict[str, Any]:
+def result(asked: Asked, report: Report, others: Sequence[Alternative], expected: Foreseen | None, cells: Cells) -> dict[str, Any]:
     """The document of one row, or of all rows, as `cells` says.
 
     others    plans that do the same otherwise
@@ -59,16 +59,15 @@ def result(asked: Asked, report: Report, others: Sequence[Alternative], expected
 
 
 def times(report: Report, cells: Cells) -> dict[str, Any]:
-    """The bounds of the time, and the predictions of it."""
+    """The bounds of the time."""
     return {
         "lower_s": cells.number(report.lower),
         "upper_s": cells.number(report.upper),
         "overlapped_s": cells.number(report.overlapped),
-        **estimates(None, cells),
     }
 
 
-def estimates(found: Predicted | None, cells: Cells) -> dict[str, Any]:
+def estimates(found: Foreseen | None, cells: Cells) -> dict[str, Any]:
     """The prediction of the time, its band, and what it stands on."""
     if found is None:
         return dict.fromkeys(ESTIMATES)

@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..engine import batch
-from ..engine.collective import Collective
 from ..engine.fabric import Fabric
 from ..engine.instead import alternatives
-from ..engine.report import Report
+from ..engine.report import ONE_CHIP, Report
 from ..engine.roofline import BOUNDS
 from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import OptionsModel
 from .cells import AllRows, Cells, OneRow
-from .estimates import Predicted, predicted
+from .expected import expected
 from .explain import explain
-from .result import layers, result, times
+from .result import estimates, layers, result, times
 from .targets import Target
 from .terms import Asked, placed
 
@@ -60,10 +59,10 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
-    expected = _expected(asked, report, setting.target)
-    found = result(asked, report, others, expected, cells)
+    foreseen = expected(asked.term, report, setting.target, setting.options, setting.fabric)
+    found = result(asked, report, others, foreseen.time, cells)
     said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
-    notes = [*found.pop("notes"), *said, *([] if expected is None else [expected.note])]
+    notes = [*found.pop("notes"), *said, *foreseen.notes]
     if setting.fabric.sharding is not None:
         found["single_chip"] = _single_chip(asked, setting, cells)
     found["assumed"] = [*asked.assumed(op), *assumed]
@@ -74,14 +73,9 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     return Found(op, found)
 
 
-def _expected(asked: Asked, report: Report, target: Target) -> Predicted | None:
-    """The prediction for a collective; nothing predicts what computes."""
-    if not isinstance(asked.term, Collective):
-        return None
-    return predicted(asked.term, target.wired.mesh, target.linked, target.calibrations, report.lower)
-
-
 def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]:
     """The op whole on one chip, beside what it is together."""
     report = batch.evaluate(asked.term, setting.target.machine, is_class_asked=asked.is_class_asked, overlap=setting.options.overlap)
-    return {"layers": layers(report, (), cells), "time": times(report, cells), "bound": cells.name(report.longest, BOUNDS)}
+    foreseen = expected(asked.term, report, setting.target, setting.options, ONE_CHIP)
+    time = {**times(report, cells), **estimates(foreseen.time, cells)}
+    return {"layers": layers(report, (), cells), "time": time, "bound": cells.name(report.longest, BOUNDS)}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from ..catalogue import Calibrations, Catalogue, Chip
 from ..catalogue.quantity import Quantity
+from ..catalogue.silicon import Die, die
 from ..engine.arrays import column
+from ..engine.kernels.silicon import Silicon
 from ..engine.machine import Machine, Placement
 from ..schemas.mesh import MeshModel
 from ..schemas.target import ChipModel, TargetModel
@@ -19,6 +21,8 @@ from .meshes import Wired
 
 Numbers = Mapping[str, Any]
 IN_PLACE = "given in the request"
+ONE_CORE = 1
+"""Cores of a chip in place that states none."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,20 @@ class Target:
     """the chip whose links the mesh may take"""
     calibrations: Calibrations = Calibrations()
     """what measured times say of it"""
+    die: Die = Die({}, {})
+    """what kernels see of the chip"""
+
+    @property
+    def is_like_measured(self) -> bool:
+        """Whether kernels may be timed with what was measured: it was on chips that share the work among many cores."""
+        is_by_itself = self.chip is None and "base" not in self.document["chip"]
+        return not is_by_itself or self.numbers["cores"] > ONE_CORE
+
+    @cached_property
+    def silicon(self) -> Silicon | None:
+        """What kernels see of the chip, as columns; None where its memory is unknown."""
+        bandwidth = self.numbers.get("hbm", {}).get("bandwidth_bytes_per_s")
+        return None if bandwidth is None else Silicon.of(self.die.numbers, bandwidth)
 
     @property
     def l2_bytes(self) -> int | None:
@@ -78,15 +96,13 @@ class Target:
         if asked is None:
             return self
         wired = meshes.resolve(asked, chip, catalogue, f"{pointer}/mesh")
-        calibrations = catalogue.calibrations_of(chip)
         return replace(
             self,
             document={**self.document, "mesh": wired.document},
-            digest=digest({"chip": self.digest, "mesh": _plain(wired.document), "calibrations": calibrations.refs}),
+            digest=digest({"chip": self.digest, "mesh": _plain(wired.document)}),
             assumed=(*self.assumed, *wired.assumed),
             wired=wired,
             linked=chip,
-            calibrations=calibrations,
         )
 
     def _cited(self, value: Quantity) -> str:
@@ -102,35 +118,63 @@ def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") 
     """
     if isinstance(asked.chip, str):
         chip = catalogue.chip(asked.chip, f"{pointer}/chip")
-        return of_chip(chip, None if asked.chip == chip.ref else f"{pointer}/chip").meshed(asked.mesh, chip, catalogue, pointer)
+        target = of_chip(chip, catalogue, None if asked.chip == chip.ref else f"{pointer}/chip")
+        return target.meshed(asked.mesh, chip, catalogue, pointer)
     base = None if asked.chip.base is None else catalogue.chip(asked.chip.base, f"{pointer}/chip/base")
-    return _in_place(asked.chip, base, pointer).meshed(asked.mesh, base, catalogue, pointer)
+    return _in_place(asked.chip, base, catalogue, pointer).meshed(asked.mesh, base, catalogue, pointer)
 
 
 @lru_cache(maxsize=1024)
-def of_chip(chip: Chip, named_at: str | None = None) -> Target:
+def of_chip(chip: Chip, catalogue: Catalogue, named_at: str | None = None) -> Target:
     """A chip of the catalogue as a target; `named_at` is where it was named without its revision."""
-    numbers = chip.numbers()
+    numbers, calibrations, seen = chip.numbers(), catalogue.calibrations_of(chip), die(chip, catalogue.chips)
     return Target(
         machine=_machine(numbers, is_partial=False),
         document={"chip": chip.ref},
         numbers=numbers,
-        digest=_digest(numbers),
+        digest=_digest(numbers, calibrations, seen),
         chip=chip,
         assumed=() if named_at is None else ({"pointer": named_at, "value": chip.ref},),
+        calibrations=calibrations,
+        die=seen,
     )
 
 
-def _in_place(asked: ChipModel, base: Chip | None, pointer: str) -> Target:
+def _in_place(asked: ChipModel, base: Chip | None, catalogue: Catalogue, pointer: str) -> Target:
     given = asked.model_dump(exclude_none=True)
     assumed: list[Mapping[str, Any]] = []
+    if base is None and "cores" not in given:
+        given["cores"] = ONE_CORE
+        assumed.append({"pointer": f"{pointer}/chip/cores", "value": ONE_CORE})
     numbers = given
     if base is not None:
         given["base"] = base.ref
         if base.ref != asked.base:
             assumed.append({"pointer": f"{pointer}/chip/base", "value": base.ref})
         numbers = _merged(dict(base.numbers()), {name: value for name, value in given.items() if name != "base"})
-    return Target(_machine(numbers, is_partial=True), {"chip": given}, numbers, _digest(numbers), None, tuple(assumed))
+    calibrations, seen = catalogue.calibrations_of(base), _seen(numbers, base, catalogue)
+    return Target(
+        machine=_machine(numbers, is_partial=True),
+        document={"chip": given},
+        numbers=numbers,
+        digest=_digest(numbers, calibrations, seen),
+        chip=None,
+        assumed=tuple(assumed),
+        calibrations=calibrations,
+        die=seen,
+    )
+
+
+def _seen(numbers: Numbers, base: Chip | None, catalogue: Catalogue) -> Die:
+    """What kernels see of a chip with these numbers; what they do not say is as on its base."""
+    of_base = Die({"accumulator_bytes": 0.0}, {}) if base is None else die(base, catalogue.chips)
+    stated = {
+        "cores": numbers.get("cores"),
+        "tile_bytes": numbers.get("on_chip_bytes_per_core"),
+        "cache_bytes": numbers.get("l2", {}).get("capacity_bytes"),
+    }
+    known = {name: float(value) for name, value in stated.items() if value is not None}
+    return Die({**of_base.numbers, **known}, {name: chip for name, chip in of_base.borrowed.items() if name not in known})
 
 
 def _merged(base: dict[str, Any], changes: Numbers) -> dict[str, Any]:
@@ -148,9 +192,9 @@ def _machine(numbers: Numbers, *, is_partial: bool) -> Machine:
     )
 
 
-def _digest(numbers: Numbers) -> str:
-    """Equal numbers have equal digests, whether they stand in the catalogue or in a request, as 1 or as 1.0."""
-    return digest(_plain(numbers))
+def _digest(numbers: Numbers, calibrations: Calibrations, seen: Die) -> str:
+    """Equal numbers have equal digests where they are calibrated alike, whether they are written as 1 or as 1.0."""
+    return digest({"chip": _plain(numbers), "die": _plain(seen.numbers), "calibrations": calibrations.refs})
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.arrays import column
+from ..engine.arrays import Real, column
 from ..engine.dtypes import ALIASES
 from ..engine.formats import Scale
 from ..engine.kinds import KINDS
@@ -18,6 +18,9 @@ from ..engine.term import Term
 from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.limits import MAX_ROWS
 from ..schemas.terms import OpModel, ScaleModel
+
+FORMATS = ("dtype", "quantized_from")
+"""Endings of members that hold a format, which may have been given by an alias."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Asked:
         return [
             {"pointer": f"{self.pointer}/{name}", "value": value}
             for name, value in document.items()
-            if name not in given or (asked := getattr(self.model, name)) is None or (name.endswith("dtype") and asked != value)
+            if name not in given or (asked := getattr(self.model, name)) is None or (name.endswith(FORMATS) and asked != value)
         ]
 
 
@@ -152,10 +155,15 @@ def _check_lengths(lists: Mapping[str, int]) -> None:
         raise InvalidInput(faults)
 
 
+def _whole(held: Real) -> int | list[int]:
+    """A default as it is written: a list where it follows from a list."""
+    return int(held.item()) if held.size == 1 else held.astype(np.int64).tolist()
+
+
 def _said(held: Any, asked: Any) -> Any:
     """A member as the document shows it: numbers as asked or as defaulted, formats by their own names."""
     if isinstance(held, np.ndarray):
-        return asked if asked is not None else int(held.item()) if held.size == 1 else [int(each) for each in held]
+        return _whole(held) if asked is None else asked
     if isinstance(held, Scale):
         return {name: value for name, value in dataclasses.asdict(held).items() if value is not None}
     return asked

@@ -63,6 +63,6 @@ def row(block: T, index: int | slice) -> T:
     return block if block.ndim == 1 else block[index]
 
 
-def cut(values: Real, part: slice) -> Real:
+def cut(values: Real, part: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Real:
     """The rows of `part`; a column of one row is shared by all rows and stays."""
     return values[part] if values.size > 1 else values

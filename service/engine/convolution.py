@@ -71,6 +71,7 @@ class Convolution(Term):
             a=Operand("a", (self.batch, self.in_channels, *sizes), along=(1,)),
             b=Operand("b", (self.out_channels, inner, *taps), along=tuple(range(1, 2 + len(taps)))),
             out=Operand("out", (self.batch, self.out_channels, *positions), written=True, along=(1,)),
+            is_plain=False,
         )
 
     def _column(self, name: str) -> Real:

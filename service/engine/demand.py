@@ -64,6 +64,8 @@ class Demand:
     """FLOP on the vector unit"""
     gemms: tuple[Gemm, ...] = ()
     """the matrix products, in the order in which they run"""
+    is_plain_product: bool = False
+    """whether the operands are a, b and out of the one product, in this order and with no element that it does not use"""
 
     @property
     def has_product(self) -> bool:
@@ -102,13 +104,13 @@ def _sum(one: Real | None, other: Real | None) -> Real | None:
     return one + other
 
 
-def matrix_product(gemm: Gemm, a: Operand, b: Operand, out: Operand) -> Demand:
-    """out = a · b: 2·batch·m·k·n operations, each operand moved once.
+def matrix_product(gemm: Gemm, a: Operand, b: Operand, out: Operand, *, is_plain: bool = True) -> Demand:
+    """out = a · b: 2·batch·m·k·n operations, each operand moved once; not plain where the rows of a matrix overlap in memory.
 
     Source: How to Scale Your Model, "All About Rooflines", matrix multiplication; the k-1 adds are counted as k, as there.
     """
     operations = TWO * (gemm.batch * gemm.m * gemm.k * gemm.n)
-    return Demand((a, b, out), matrix_operations=operations, gemms=(gemm,))
+    return Demand((a, b, out), matrix_operations=operations, gemms=(gemm,), is_plain_product=is_plain)
 
 
 def row_pass(*, operations: Real, reads: Mapping[str, Shape], writes: Mapping[str, Shape]) -> Demand:

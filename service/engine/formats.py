@@ -102,6 +102,12 @@ def _promoted(inputs: list[DType]) -> str:
     return reduce(wider, inputs).arithmetic
 
 
+def check_wider(wide: str | None, stored: str | None) -> None:
+    """Raises `InvalidInput` where `wide`, in which an activation arrives, is not wider than what it is quantised to."""
+    if wide is not None and stored is not None and DTYPES[wide].bits <= DTYPES[stored].bits:
+        raise refuse("/a_quantized_from", "out-of-range", "An activation is quantised from a format with more bits than a has.")
+
+
 def scaled(name: str, dtype: DType, scale: Scale | None, dims: int) -> Storage:
     """The storage of operand `name` with `scale` beside it; `dims` is how many dims a block has.
 

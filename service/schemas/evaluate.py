@@ -42,8 +42,12 @@ class OptionsModel(PlanModel):
     )
     explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
     tile: Later = None
-    launch: Later = None
-    cache: Later = None
+    launch: Literal["graph", "eager"] = Field(
+        default="graph", description="graph: device time in a steady loop; eager: with the launch of each op by the host"
+    )
+    cache: Literal["cold", "resident"] = Field(
+        default="cold", description="cold: every operand comes from HBM; resident: those that fit the last cache come from there"
+    )
 
 
 class OneOrMany(Strict):

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from ..engine.kinds import KINDS
 from ..engine.term import Term
-from .base import Later, Strict
+from .base import Strict
 from .mesh import MOST_AXES, AxisName
 from .numbers import Column, ColumnOrZero, ComputeName, FormatName, Whole, WholeOrZero
 
@@ -86,8 +86,6 @@ def _model(kind: str, cls: type[Term], family: Family) -> type[OpModel]:
     members = {field.name: _member(field, columns=family is Family.COLUMNS) for field in fields}
     if family is Family.LISTED:
         members["count"] = (Whole, Field(default=1, description="how many times the op runs"))
-    if "a_dtype" in members:
-        members["a_quantized_from"] = (Later, None)
     name = "".join(part.capitalize() for part in kind.split("_"))
     model: type[OpModel] = create_model(
         f"{name}{family.value}",

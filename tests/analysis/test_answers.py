@@ -14,7 +14,8 @@ from service.engine import ENGINE_VERSION
 
 from .asking import CHIP, MATMUL, Document, ask
 
-TABLE = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
+TABLE = "layers.tile is null: this version does not say how an op is tiled."
+ONE_CORE = "The estimates of time are null: the chip in place has one core, and kernels were measured on chips of many."
 
 NO_NETWORK: Document = {
     "time_s": 0.0,
@@ -38,7 +39,7 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
     t_math, t_hbm = flops / 1e15, total / 2e12
     after_b = (a + b / 2 + out) / 2e12
     op = {**MATMUL, "batch": 1, "a_dtype": "bf16", "b_dtype": "bf16", "out_dtype": "bf16", "compute_dtype": "bf16"}
-    options = {"overlap": 0.25, "collectives": "exact", "plan": "rules", "explain": False}
+    options = {"overlap": 0.25, "collectives": "exact", "plan": "rules", "launch": "graph", "cache": "cold", "explain": False}
 
     def lever(change: str, factor: float, after: float, bound: str, speedup: float) -> Document:
         return {
@@ -52,7 +53,7 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
 
     expected: Document = {
         "op": op,
-        "target": {"chip": CHIP},
+        "target": {"chip": {**CHIP, "cores": 1}},
         "options": options,
         "result": {
             "flops": flops,
@@ -110,20 +111,28 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
                 {"pointer": "/op/b_dtype", "value": "bf16"},
                 {"pointer": "/op/out_dtype", "value": "bf16"},
                 {"pointer": "/op/compute_dtype", "value": "bf16"},
+                {"pointer": "/target/chip/cores", "value": 1},
                 {"pointer": "/options/collectives", "value": "exact"},
                 {"pointer": "/options/plan", "value": "rules"},
+                {"pointer": "/options/launch", "value": "graph"},
+                {"pointer": "/options/cache", "value": "cold"},
                 {"pointer": "/options/explain", "value": False},
             ],
-            "notes": [TABLE],
+            "notes": [TABLE, ONE_CORE],
         },
         "engine_version": ENGINE_VERSION,
         "document_version": DOCUMENT_VERSION,
         "catalogue_digest": catalogue.digest,
         "target_digest": sha256_of(
             {
-                "peak_flops_per_s": {"bf16": 10**15, "int8": 2 * 10**15},
-                "vector_peak_flops_per_s": {"fp32": 5 * 10**13},
-                "hbm": {"bandwidth_bytes_per_s": 2 * 10**12},
+                "chip": {
+                    "peak_flops_per_s": {"bf16": 10**15, "int8": 2 * 10**15},
+                    "vector_peak_flops_per_s": {"fp32": 5 * 10**13},
+                    "hbm": {"bandwidth_bytes_per_s": 2 * 10**12},
+                    "cores": 1,
+                },
+                "die": {"accumulator_bytes": 0, "cores": 1},
+                "calibrations": catalogue.calibrations_of(None).refs,
             }
         ),
         "input_digest": sha256_of({"op": op, "options": options}),

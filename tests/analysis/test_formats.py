@@ -22,7 +22,8 @@ FIELDS = [(kind, name) for kind, names in FORMATS.items() for name in names]
 def example(kind: str, name: str, dtype: str) -> Document:
     """The example of an op with one format changed; the class is stated, since not every pair of formats agrees on one."""
     agreed = {"compute_dtype": "fp32"} if "compute_dtype" in FORMATS[kind] else {}
-    return {"kind": kind, **OPS[kind].example, **agreed, name: dtype}
+    narrow = {"a_dtype": "fp4"} if name == "a_quantized_from" else {}
+    return {"kind": kind, **OPS[kind].example, **agreed, **narrow, name: dtype}
 
 
 @pytest.mark.parametrize(("kind", "name"), FIELDS)

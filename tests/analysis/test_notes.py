@@ -8,7 +8,8 @@ from service.catalogue import Catalogue
 
 from .asking import CHIP, MATMUL, Document, result
 
-LAYERS = "layers.tile is null, and so are the estimates of time: this version answers with the roofline alone."
+LAYERS = "layers.tile is null: this version does not say how an op is tiled."
+ONE_CORE = "The estimates of time are null: the chip in place has one core, and kernels were measured on chips of many."
 NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op."
 
 
@@ -51,7 +52,7 @@ NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null
     ],
 )
 def test_notes_of_an_answer(catalogue: Catalogue, op: Document, notes: list[str]) -> None:
-    assert result(catalogue, op)["notes"] == [*notes, LAYERS]
+    assert result(catalogue, op)["notes"] == [*notes, LAYERS, ONE_CORE]
 
 
 def test_fewer_sequences_than_replicas_are_said_to_need_sharding(catalogue: Catalogue) -> None:

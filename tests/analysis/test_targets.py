@@ -31,12 +31,18 @@ def in_place(catalogue: Catalogue, name: str) -> Document:
 
 @pytest.mark.parametrize("name", ["nvidia-h100-sxm", "google-tpu-v5e", "amd-mi300x", "nvidia-b200", "google-tpu-v5p"])
 def test_equal_numbers_have_one_digest_and_one_result(catalogue: Catalogue, name: str) -> None:
-    written = in_place(catalogue, name)
+    """On the same base: the base says which measured times speak of the chip, and what its numbers leave out."""
+    written = {"base": catalogue.chip(name).ref, **in_place(catalogue, name)}
     there, here = ask(catalogue, op=MATMUL, chip=name), ask(catalogue, op=MATMUL, chip=written)
     assert there["target_digest"] == here["target_digest"]
     for found in (there, here):
         found["result"].pop("assumed")
     assert there["result"] == here["result"]
+
+
+def test_the_same_numbers_by_themselves_are_another_target(catalogue: Catalogue) -> None:
+    """Nothing was measured on them."""
+    assert digest(catalogue, in_place(catalogue, "nvidia-h100-sxm")) != digest(catalogue, "nvidia-h100-sxm")
 
 
 def test_a_base_without_changes_is_the_chip_itself(catalogue: Catalogue) -> None:

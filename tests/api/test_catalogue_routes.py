@@ -131,7 +131,7 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
     assert {name: meta[name] for name in ("service_version", "engine_version", "document_version", "catalogue_digest", "limits")} == {
         "service_version": "0.1.0",
         "engine_version": "0.1.0",
-        "document_version": 2,
+        "document_version": 3,
         "catalogue_digest": catalogue.digest,
         "limits": {
             "header_bytes": 32768,

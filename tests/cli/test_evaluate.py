@@ -89,11 +89,13 @@ What would change it
              = 34.6 µs
     linear between the bounds, a convention of this service
 Assumed
-  batch = 1, a_dtype = bf16, b_dtype = bf16, out_dtype = bf16, compute_dtype = bf16, options/overlap
-  = 1.0, options/collectives = exact, options/plan = rules
+  batch = 1, a_dtype = bf16, b_dtype = bf16, out_dtype = bf16, compute_dtype = bf16,
+  target/chip/cores = 1, options/overlap = 1.0, options/collectives = exact, options/plan = rules,
+  options/launch = graph, options/cache = cold
 Notes
-  layers.tile is null, and so are the estimates of time: this version answers with the roofline
-  alone.
+  layers.tile is null: this version does not say how an op is tiled.
+  The estimates of time are null: the chip in place has one core, and kernels were measured on chips
+  of many.
 """
 
 
@@ -155,7 +157,8 @@ def test_a_list_of_ops_is_a_table_with_the_share_of_each() -> None:
         "  elementwise         hbm      1            3 µs         0.5 %  0.1667\n"
         "  Ask for an op alone to see its steps and what would change it.\n"
         "Assumed\n"
-        "  target/chip/base = nvidia-h100-sxm@1, options/overlap = 1.0\n"
+        "  target/chip/base = nvidia-h100-sxm@1, options/overlap = 1.0, options/collectives = exact,\n"
+        "  options/plan = rules, options/launch = graph, options/cache = cold\n"
     )
 
 

@@ -160,7 +160,7 @@ class Evaluation:
         report = batch.evaluate(asked.term, run.machine, is_class_asked=asked.is_class_asked, overlap=block.options.overlap)
         countable = np.broadcast_to(batch.are_countable(report), (len(block.rows),))
         if countable.all():
-            self._write(block.rows, leaves.of(asked, report, run.targets))
+            self._write(block.rows, leaves.of(asked, report, run.targets, block.options))
             return
         self._refuse(block.group, block.of(np.flatnonzero(~countable).tolist()).rows, [TOO_MUCH])
         fine = np.flatnonzero(countable).tolist()

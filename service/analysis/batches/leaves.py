@@ -21,10 +21,13 @@ from ...engine.machine import Machine
 from ...engine.memory import total
 from ...engine.ops import OPS
 from ...engine.report import ONE_CHIP, Report
+from ...schemas.evaluate import OptionsModel
 from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
 from .. import units
 from ..cells import EXACT, Flag, Names, not_finite
+from ..expected import Predictions, by_target
+from ..kernels import BASES
 from ..result import result
 from ..targets import Target
 from ..terms import Asked, read
@@ -94,16 +97,39 @@ class Deferred:
         return [cell if here else None for cell, here in zip(cells, self._full(present), strict=True)]
 
 
-def of(asked: Asked, report: Report, targets: Sequence[Target]) -> dict[str, Any]:
+def of(asked: Asked, report: Report, targets: Sequence[Target], options: OptionsModel) -> dict[str, Any]:
     """The values of answers by name: what to call for a list of cells, one for each row, or what all rows share."""
     cells = Deferred(len(targets))
     found = dict(_named(result(asked, report, (), None, cells), ""))
     return {
         **found,
+        **_estimates(asked, report, targets, options, cells),
         "fits": lambda: _fits(total(asked.term, ONE_CHIP), targets, cells),
         "target_digest": lambda: [target.digest for target in targets],
         "engine_version": ENGINE_VERSION,
     }
+
+
+def _estimates(asked: Asked, report: Report, targets: Sequence[Target], options: OptionsModel, cells: Deferred) -> dict[str, Any]:
+    """The estimates of rows that each have a target, looked for only where a table shows one of them."""
+
+    @cache
+    def predicted() -> Predictions | None:
+        return by_target(asked.term, report, targets, options)
+
+    def seconds(name: str) -> Callable[[], list[Any]]:
+        def cell() -> list[Any]:
+            found = predicted()
+            return [None] * len(targets) if found is None else cells.number(getattr(found.estimate, name), found.is_known)()
+
+        return cell
+
+    def basis() -> list[Any]:
+        found = predicted()
+        return [None] * len(targets) if found is None else cells.name(found.basis, BASES, found.is_known)()
+
+    columns = {"estimate_s": seconds("time"), "estimate_p10_s": seconds("p10"), "estimate_p90_s": seconds("p90"), "estimate_basis": basis}
+    return {f"time.{name}": column for name, column in columns.items()}
 
 
 def _fits(held: Real, targets: Sequence[Target], cells: Deferred) -> list[bool | None]:
@@ -138,7 +164,7 @@ def known() -> tuple[str, ...]:
 
 def _of_shape(shape: dict[str, Any]) -> dict[str, Any]:
     asked = read(validate(OP_MODELS[shape["kind"]], shape), "/op")
-    return of(asked, batch.evaluate(asked.term, _ANYTHING.machine), [_ANYTHING])
+    return of(asked, batch.evaluate(asked.term, _ANYTHING.machine), [_ANYTHING], OptionsModel())
 
 
 def whole(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -63,6 +63,11 @@ class Silicon:
         """One chip from plain numbers by the names of the columns; what is absent sets no limit."""
         known = {**UNLIMITED, **numbers, "hbm_bandwidth": hbm_bandwidth}
         return cls(**{field.name: column(known[field.name]) for field in dataclasses.fields(cls)})
+
+    @classmethod
+    def stacked(cls, chips: Sequence[Silicon], at: NDArray[np.intp]) -> Silicon:
+        """One chip per row: of `chips`, each of one row, the one that `at` says."""
+        return cls(**{field.name: np.concatenate([getattr(each, field.name) for each in chips])[at] for field in dataclasses.fields(cls)})
 
     def cut(self, part: slice) -> Silicon:
         """The rows of `part`; a column that all rows share stays as it is."""

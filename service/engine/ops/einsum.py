@@ -52,6 +52,12 @@ class Equation:
         return len(self.operands) == 1 and not self.summed
 
     @property
+    def is_plain_product(self) -> bool:
+        """Whether it is a batch of products of two matrices: every index is of two of a, b and the result, or of all three."""
+        parts = (*self.operands, self.out)
+        return len(self.operands) == 2 and all(sum(index in part for part in parts) > 1 for index in self.indices)
+
+    @property
     def pair(self) -> tuple[str, str, frozenset[str]] | None:
         """The first two operands that share a summed index while each keeps an index that the other lacks, and what they keep.
 
@@ -136,7 +142,8 @@ class Einsum(Term):
         operations = self._operations(equation)
         if equation.pair is None:
             return Demand((*operands, out), vector_operations=operations)
-        return Demand((*operands, out), matrix_operations=operations, gemms=(self._gemm(*equation.pair, equation),))
+        gemms = (self._gemm(*equation.pair, equation),)
+        return Demand((*operands, out), matrix_operations=operations, gemms=gemms, is_plain_product=equation.is_plain_product)
 
     def _size(self, indices: Iterable[str]) -> Real:
         return product((np.ones(1), *(self.dims[index] for index in indices)))

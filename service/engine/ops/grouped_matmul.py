@@ -22,7 +22,7 @@ import numpy as np
 from ...errors import refuse
 from ..arrays import Real
 from ..demand import Demand, Gemm, Operand
-from ..formats import Scale
+from ..formats import Scale, check_wider
 from ..registry import op
 from ..term import Formulas, Term, choice, dim
 
@@ -48,6 +48,7 @@ class GroupedMatmul(Term):
     compute_dtype: str | None = choice("arithmetic class (the promotion of a's and b's formats)", "class")
     a_scale: Scale | None = choice("scales stored beside a, along k or per block of (row, k)", "scale")
     b_scale: Scale | None = choice("scales stored beside b, along k or per block of (k, n)", "scale")
+    a_quantized_from: str | None = choice("format in which a arrives before it is quantised on the way; costs time in the estimate alone")
 
     example: ClassVar = {"tokens": 512, "experts": 128, "top_k": 8, "k": 4096, "n": 1536, "dtype": "bf16"}
     factors = ("a", "b")
@@ -64,6 +65,7 @@ class GroupedMatmul(Term):
             ),
             matrix_operations=2.0 * (rows * k * n),
             gemms=(Gemm(m=rows / read, k=k, n=n, batch=read),),
+            is_plain_product=True,
         )
 
     def residents(self) -> tuple[Operand, ...]:
@@ -92,4 +94,6 @@ class GroupedMatmul(Term):
         more = self.top_k > self.experts
         if more.any():
             raise refuse(self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most all of the experts.")
-        return super().resolved()
+        found = super().resolved()
+        check_wider(found.a_quantized_from, found.a_dtype)
+        return found

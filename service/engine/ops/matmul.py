@@ -20,7 +20,7 @@ import numpy as np
 from ...errors import Fault, InvalidInput
 from ..arrays import ONE, Real, any_of
 from ..demand import Demand, Gemm, Operand, matrix_product
-from ..formats import Scale
+from ..formats import Scale, check_wider
 from ..registry import op
 from ..term import Formulas, Term, choice, dim
 from ..tokens import sequences_needed, tokens_per_replica
@@ -49,6 +49,7 @@ class Matmul(Term):
     compute_dtype: str | None = choice("arithmetic class (the promotion of a's and b's formats)", "class")
     a_scale: Scale | None = choice("scales stored beside a, along k or per block of (m, k)", "scale")
     b_scale: Scale | None = choice("scales stored beside b, along k or per block of (k, n)", "scale")
+    a_quantized_from: str | None = choice("format in which a arrives before it is quantised on the way; costs time in the estimate alone")
 
     example: ClassVar = {"m": 512, "k": 8192, "n": 28672, "dtype": "bf16"}
     factors = ("a", "b")
@@ -114,7 +115,7 @@ class Matmul(Term):
         if self.sequences is None and self.sequence_length is None and self.replicas is None:
             if self.m is None:
                 raise InvalidInput([Fault("/m", "missing", "State m, or sequences with sequence_length.")])
-            return super().resolved()
+            return self._checked()
         if self.m is not None:
             raise InvalidInput([Fault("/m", "invalid-request", "State m or sequences, not both.")])
         missing = [name for name in ("sequences", "sequence_length") if getattr(self, name) is None]
@@ -122,4 +123,9 @@ class Matmul(Term):
             raise InvalidInput([Fault(f"/{name}", "missing", "sequences and sequence_length go together.") for name in missing])
         replicas = np.ones(1) if self.replicas is None else self.replicas
         m = tokens_per_replica(self.sequences, self.sequence_length, replicas)
-        return super(Matmul, dataclasses.replace(self, m=m, replicas=replicas)).resolved()
+        return dataclasses.replace(self, m=m, replicas=replicas)._checked()
+
+    def _checked(self) -> Self:
+        found = super().resolved()
+        check_wider(found.a_quantized_from, found.a_dtype)
+        return found

@@ -1,0 +1,210 @@
+"""What an op takes with good kernels: what it asks of them, and the parameters of the nearest calibration that has them.
+
+Rows may stand for chips of their own, and for heads of different widths; each takes the parameters of the program that would run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..catalogue.calibration import Basis
+from ..catalogue.kernel_fit import KernelName
+from ..catalogue.kernels import WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
+from ..engine.arrays import Real, column, cut
+from ..engine.dtypes import DTYPES
+from ..engine.kernels import attention, gemm, of_op, vector
+from ..engine.kernels.attend import Attend
+from ..engine.kernels.losses import Ladder
+from ..engine.kernels.physics import COLD, State
+from ..engine.kernels.search import Problem, fastest
+from ..engine.kernels.silicon import Silicon
+from ..engine.kernels.spread import Spread, spread
+from ..engine.kernels.tiling import Product, Tiling
+from ..engine.ops.attention import Attention
+from ..engine.ops.grouped_matmul import GroupedMatmul
+from ..engine.ops.mla import LatentAttention
+from ..engine.report import Report
+from ..engine.term import Term
+from .targets import Target
+
+Places = NDArray[np.intp]
+BASES: tuple[Basis, ...] = ("generic", "architecture", "chip")
+"""Bases, the weakest first."""
+
+
+class Tiled(NamedTuple):
+    """A product as it was tiled."""
+
+    product: Product
+    tiling: Tiling
+    silicon: Silicon
+
+
+class Timed(NamedTuple):
+    """How long an op takes, and what that stands on."""
+
+    ladder: Ladder
+    band: Spread
+    kernels: tuple[Kernel, ...]
+    basis: NDArray[np.intp]
+    """of each row, its place in `BASES`"""
+    tiled: Tiled | None = None
+
+
+class Setup(NamedTuple):
+    """Where and how kernels run: the chips, which of them each row has, and the state."""
+
+    targets: Sequence[Target]
+    """each once"""
+    at: Places
+    """of each row, or of all"""
+    state: State
+
+    @property
+    def silicon(self) -> Silicon | None:
+        chips = [each.silicon for each in self.targets]
+        known = [each for each in chips if each is not None]
+        if len(known) < len(chips):
+            return None
+        return known[0] if len(known) == 1 else Silicon.stacked(known, self.at)
+
+
+class Chosen(NamedTuple):
+    """The kernels that run some rows, and which of them each row has."""
+
+    kernels: tuple[Kernel, ...]
+    at: Places
+
+    @property
+    def parameters(self) -> Any:
+        """Columns of the model's parameters."""
+        columns = [each.parameters for each in self.kernels]
+        if len(columns) == 1:
+            return columns[0]
+        return type(columns[0])._make([np.concatenate(each)[self.at] for each in zip(*columns, strict=True)])
+
+    @property
+    def basis(self) -> Places:
+        return np.array([BASES.index(each.basis) for each in self.kernels])[self.at]
+
+    def band(self, estimate: Real, roofline: Real) -> Spread:
+        """The band of each row, by its kernel."""
+        if len(self.kernels) == 1:
+            return spread(estimate, roofline, self.kernels[0].band)
+        low, high = np.empty(self.at.size), np.empty(self.at.size)
+        for place, each in enumerate(self.kernels):
+            rows = self.at == place
+            low[rows], high[rows] = spread(estimate[rows], cut(roofline, rows), each.band)
+        return Spread(low, high)
+
+
+def timed(term: Term, report: Report, setup: Setup) -> Timed | None:
+    """The time of a term that one chip runs, which `report` counts; None where there is no model of it."""
+    silicon = setup.silicon
+    if silicon is None or not report.bytes:
+        return None
+    found = _timed(term, report, setup, silicon)
+    return None if found is None else _above(found, report.lower, setup.state)
+
+
+def _timed(term: Term, report: Report, setup: Setup, silicon: Silicon) -> Timed | None:
+    demand, peak = term.demand(), report.placement.peak
+    if not demand.has_product:
+        return _of_pass(of_op.one_pass(demand, report.bytes_total, peak), of_op.program_of_pass(term), setup, silicon)
+    if peak is None:
+        return None
+    if demand.is_plain_product:
+        return _of_product(term, of_op.plain_product(demand, report.bytes, peak, _cast_bytes(term)), setup, silicon)
+    if isinstance(term, Attention):
+        return _of_attention(of_op.attention(term, report.bytes, peak), _attention_kernels(term, setup), setup.state, silicon)
+    if isinstance(term, LatentAttention):
+        return _of_attention(of_op.latent_attention(term, report.bytes, peak), _latent_kernels(term, setup), setup.state, silicon)
+    return None
+
+
+def _above(found: Timed, lower: Real, state: State) -> Timed:
+    """`found` with every operand from HBM where the caches are cold: there the roofline is that of the question."""
+    if state.cache != COLD:
+        return found
+    ladder = found.ladder._replace(roofline=lower).climbing()
+    p10 = np.minimum(np.maximum(found.band.p10, lower), ladder.estimate)
+    return found._replace(ladder=ladder, band=Spread(p10, np.maximum(found.band.p90, ladder.estimate)))
+
+
+def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> Timed | None:
+    chosen = _chosen("passes", [[program]], np.zeros(1, np.intp), setup)
+    if chosen is None:
+        return None
+    ladder = vector.ladder(ask, silicon, chosen.parameters, setup.state)
+    return Timed(ladder, chosen.band(ladder.estimate, ladder.roofline), chosen.kernels, chosen.basis)
+
+
+def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) -> Timed | None:
+    name: KernelName = "grouped_products" if isinstance(term, GroupedMatmul) else "products"
+    chosen = _chosen(name, [_product_programs(term)], np.zeros(1, np.intp), setup)
+    if chosen is None:
+        return None
+    tiling = fastest(Problem(product, silicon, chosen.parameters), setup.state)
+    ladder = gemm.ladder(product, tiling, silicon, chosen.parameters, setup.state)
+    band = chosen.band(ladder.estimate, ladder.roofline)
+    return Timed(ladder, band, chosen.kernels, chosen.basis, Tiled(product, tiling, silicon))
+
+
+def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: State, silicon: Silicon) -> Timed | None:
+    if kernels is None:
+        return None
+    many, few = kernels
+    ladder = attention.ladder(ask, silicon, many.parameters, few.parameters, state)
+    bands = [each.band(ladder.estimate, ladder.roofline) for each in (few, many)]
+    is_decode = ask.q_len == 1.0
+    band = Spread(*(np.where(is_decode, one, other) for one, other in zip(*bands, strict=True)))
+    return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis))
+
+
+def _chosen(name: KernelName, families: Sequence[Sequence[str]], family: Places, setup: Setup) -> Chosen | None:
+    """The kernel of each row by its chip and by the family of programs that it needs."""
+    every, at = np.unique(setup.at * len(families) + family, return_inverse=True)
+    found = [kernel(setup.targets[each // len(families)].calibrations, name, families[each % len(families)]) for each in every.tolist()]
+    kernels = tuple([each for each in found if each is not None])
+    return Chosen(kernels, at.reshape(-1)) if len(kernels) == len(found) else None
+
+
+def _product_programs(term: Term) -> list[str]:
+    bits = [DTYPES[getattr(term, f"{name}_dtype")].bits for name in ("a", "b")]
+    scales = [getattr(term, f"{name}_scale", None) for name in ("a", "b")]
+    in_blocks = all(each is not None for each in scales) and any(each.block is not None for each in scales if each is not None)
+    return product_programs(max(bits), in_blocks=in_blocks)
+
+
+def _cast_bytes(term: Term) -> Real:
+    """Bytes of an element of a before it is quantised on the way; 0 where it arrives as it is."""
+    wide: str | None = getattr(term, "a_quantized_from", None)
+    return column(0.0 if wide is None else DTYPES[wide].bits / 8.0)
+
+
+def _attention_kernels(term: Attention, setup: Setup) -> tuple[Chosen, Chosen] | None:
+    edges = [most for most, _ in WIDTHS]
+    formats = _bits(term.dtype), _bits(term.kv_dtype)
+    families = [attention_programs(*formats, float(most)) for most in edges]
+    family = np.searchsorted(edges, np.maximum(term.head_dim, term.values))
+    return _both("prefill", "decode", families, family, setup)
+
+
+def _latent_kernels(term: LatentAttention, setup: Setup) -> tuple[Chosen, Chosen] | None:
+    families = [latent_programs(_bits(term.dtype), _bits(term.kv_dtype))]
+    return _both("latent_prefill", "latent_decode", families, np.zeros(1, np.intp), setup)
+
+
+def _both(
+    many: KernelName, few: KernelName, families: Sequence[Sequence[str]], family: Places, setup: Setup
+) -> tuple[Chosen, Chosen] | None:
+    blocks, splits = _chosen(many, families, family, setup), _chosen(few, families, family, setup)
+    return None if blocks is None or splits is None else (blocks, splits)
+
+
+def _bits(dtype: str | None) -> int:
+    return 16 if dtype is None else DTYPES[dtype].bits

@@ -1,0 +1,136 @@
+"""Estimates of what computes: never below the roofline, a row alone as among others, and what they stand on."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from service.catalogue import Catalogue
+from service.engine.ops import OPS
+from service.errors import InvalidInput
+
+from ..engine.drawing import questions, questions_in_columns, with_numbers
+from .asking import CHIP, MATMUL, Document, as_json, ask, refused, result
+
+H100, TPU = "nvidia-h100-sxm", "google-tpu-v5e"
+KINDS = pytest.mark.parametrize("kind", sorted(OPS))
+SECONDS = ("estimate_s", "estimate_p10_s", "estimate_p90_s")
+DECODE: Document = {"kind": "attention", "batch": 64, "q_len": 1, "kv_len": 4096, "heads": 64, "kv_heads": 8, "dtype": "bf16"}
+MANY_CORES: Document = {**CHIP, "cores": 100}
+DRAWN = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def time(catalogue: Catalogue, op: Document, chip: Document | str = H100, **options: Any) -> Document:
+    found: Document = result(catalogue, op, chip=chip, **options)["time"]
+    return found
+
+
+@KINDS
+@DRAWN
+@given(data=st.data())
+def test_no_estimate_is_below_the_roofline_on_any_chip(kind: str, catalogue: Catalogue, data: st.DataObject) -> None:
+    op = as_json(kind, data.draw(questions(kind)))
+    chip = data.draw(st.sampled_from([each.id for each in catalogue.chips]))
+    try:
+        found = time(catalogue, op, chip, launch=data.draw(st.sampled_from(["graph", "eager"])))
+    except InvalidInput:  # the chip cannot run it
+        return
+    if found["estimate_s"] is None:
+        assert kind in {"conv1d", "conv2d", "conv3d", "einsum"}
+        return
+    assert found["lower_s"] <= found["estimate_p10_s"] <= found["estimate_s"] <= found["estimate_p90_s"] < math.inf
+
+
+@KINDS
+@DRAWN
+@given(data=st.data())
+def test_a_row_of_many_is_the_row_alone(kind: str, catalogue: Catalogue, data: st.DataObject) -> None:
+    members, lists = data.draw(questions_in_columns(kind, rows=3))
+    state = {"cache": data.draw(st.sampled_from(["cold", "resident"]))}
+    try:
+        together = time(catalogue, as_json(kind, with_numbers(members, lists)), **state)
+    except InvalidInput:  # the chip cannot run it
+        return
+    for at in range(3):
+        alone = time(catalogue, as_json(kind, with_numbers(members, {name: values[at] for name, values in lists.items()})), **state)
+        if together["estimate_s"] is None:
+            assert alone["estimate_s"] is None
+        else:
+            assert [together[name][at] for name in SECONDS] == [alone[name] for name in SECONDS]
+
+
+@pytest.mark.parametrize(
+    ("chip", "stands_on"),
+    [
+        (H100, "chip"),
+        ("nvidia-h200-sxm", "architecture"),
+        ("amd-mi300x", "generic"),
+        ({"base": H100, "hbm": {"bandwidth_bytes_per_s": 4e12}}, "chip"),
+        (MANY_CORES, "generic"),
+    ],
+)
+def test_the_nearest_calibration_is_taken_and_named(catalogue: Catalogue, chip: Document | str, stands_on: str) -> None:
+    found = result(catalogue, MATMUL, chip=chip)
+    assert found["time"]["estimate_basis"] == stands_on
+    assert any(note.startswith("estimate_s") and "-kernels@" in note for note in found["notes"])
+
+
+def test_a_launch_by_the_host_takes_longer_and_a_warm_cache_no_longer(catalogue: Catalogue) -> None:
+    small = {**MATMUL, "m": 16, "k": 1024, "n": 1024}
+    plain = time(catalogue, small)["estimate_s"]
+    assert time(catalogue, small, launch="eager")["estimate_s"] > plain
+    assert time(catalogue, small, cache="resident")["estimate_s"] <= plain
+
+
+def test_quantising_the_activation_costs_time_in_the_estimate_alone(catalogue: Catalogue) -> None:
+    op = {**MATMUL, "dtype": "fp8_e4m3", "out_dtype": "bf16"}
+    plain, quantised = result(catalogue, op, chip=H100), result(catalogue, {**op, "a_quantized_from": "bf16"}, chip=H100)
+    assert quantised["time"]["estimate_s"] > plain["time"]["estimate_s"]
+    assert (quantised["bytes"], quantised["time"]["lower_s"]) == (plain["bytes"], plain["time"]["lower_s"])
+
+
+def test_an_activation_is_quantised_from_more_bits(catalogue: Catalogue) -> None:
+    (fault,) = refused(lambda: result(catalogue, {**MATMUL, "a_quantized_from": "fp8"}))
+    assert (fault.pointer, fault.code) == ("/op/a_quantized_from", "out-of-range")
+
+
+def test_heads_of_many_widths_in_one_question(catalogue: Catalogue) -> None:
+    found = time(catalogue, {**DECODE, "head_dim": [64, 128, 256, 512]})["estimate_s"]
+    assert found == [time(catalogue, {**DECODE, "head_dim": width})["estimate_s"] for width in (64, 128, 256, 512)]
+
+
+def test_an_einsum_that_is_a_product_takes_as_long_as_the_product(catalogue: Catalogue) -> None:
+    einsum = {"kind": "einsum", "equation": "bd,df->bf", "dims": {"b": 512, "d": 8192, "f": 28672}, "dtype": "bf16"}
+    assert time(catalogue, einsum) == time(catalogue, MATMUL)
+
+
+def test_one_core_is_not_timed_with_what_was_measured_on_many(catalogue: Catalogue) -> None:
+    found = result(catalogue, MATMUL)
+    assert [found["time"][name] for name in (*SECONDS, "estimate_basis")] == [None] * 4
+    assert found["notes"][-1].startswith("The estimates of time are null: the chip in place has one core")
+
+
+def test_a_sharded_op_takes_its_part_and_its_exchange(catalogue: Catalogue) -> None:
+    mesh = [{"name": "gpu", "size": 8}]
+    op = {**MATMUL, "m": 4096}
+    sharding = {"a": [None, "gpu"], "b": ["gpu", None], "out": [None, None]}
+    together = ask(catalogue, op=op, target={"chip": H100, "mesh": mesh}, sharding=sharding)["result"]
+    part = time(catalogue, {**op, "k": op["k"] // 8})["estimate_s"]
+    moved = together["layers"]["network"]["collectives"][0]
+    exchange = ask(catalogue, op={"kind": moved["kind"], "bytes": moved["bytes"], "axes": ["gpu"]}, target={"chip": H100, "mesh": mesh})[
+        "result"
+    ]["time"]["estimate_s"]
+    assert together["time"]["estimate_s"] == pytest.approx(part + exchange, rel=1e-12)
+    assert together["single_chip"]["time"]["estimate_s"] == time(catalogue, op)["estimate_s"]
+
+
+def test_a_list_takes_as_long_as_its_ops(catalogue: Catalogue) -> None:
+    ops = [{**MATMUL, "count": 3}, {**DECODE, "head_dim": 128}]
+    total = ask(catalogue, chip=H100, ops=ops)["result"]["totals"]["time"]
+    matmul, decode = time(catalogue, MATMUL), time(catalogue, {**DECODE, "head_dim": 128})
+    assert [total[name] for name in SECONDS] == [pytest.approx(3 * matmul[name] + decode[name], rel=1e-12) for name in SECONDS]
+    assert total["estimate_basis"] == "chip"
