@@ -10,6 +10,7 @@ absorbed    the projections are folded into queries and output, so every head at
 expanded    keys and values are written out for each head before:
             q and k [batch, ·, heads, head_dim + rope_dim], v and out [batch, ·, heads, v_head_dim]
             operations 2·batch·heads·pairs·(head_dim + rope_dim + v_head_dim)
+traffic     each of these arrays moves once; scores stay on the chip
 ignored     the projections around the attention, which are matmuls of their own
 operations  on the matrix unit, as above for either form; 5·batch·heads·pairs of the softmax on the vector unit, given apart
 Source      DeepSeek-AI 2024, "DeepSeek-V2", section 2.1 and appendix C; pairs counted from the definition
