@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from service.engine import batch
@@ -75,7 +75,7 @@ def byte_slack(kind: str, members: dict[str, Any], name: str, values: Any) -> np
 
 
 @KINDS
-@settings(max_examples=10)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_whole_numbers_on_both_sides_of_a_threshold_have_different_verdicts(kind: str, data: st.DataObject) -> None:
     members = data.draw(questions(kind))
