@@ -29,13 +29,13 @@ norm,rms_norm,,,,64,8192,bf16,google-tpu-v5e,007\r
 ANSWERED = """\
 layer,op,m,k,n,rows,cols,dtype,chip,note,time_s,estimate_s,bound,intensity_flops_per_byte,critical_intensity_flops_per_byte,\
 threshold_m,fits,error_code,error\r
-up,matmul,512,8192,28672,,,bf16,nvidia-h100-sxm,'=1+1,0.00024309497531433192,,compute,473.91735537190084,295.34328358208955,\
+up,matmul,512,8192,28672,,,bf16,nvidia-h100-sxm,'=1+1,0.00024309497531433192,{up},compute,473.91735537190084,295.34328358208955,\
 309.6988806634141,true,,\r
 ,,,,,,,,,,,,,,,,,,\r
 down,matmul,0,28672,8192,,,bf17,nvidia-h100,,,,,,,,,invalid-request,m: The number must be at least 1. \
 dtype: There is no number format of this name. Perhaps bf16? \
 chip: No chip has this id. Perhaps nvidia-h100-nvl or nvidia-h100-pcie or nvidia-h100-sxm?\r
-norm,rms_norm,,,,64,8192,bf16,google-tpu-v5e,007,{time},,hbm,{intensity},{ridge},,true,,\r
+norm,rms_norm,,,,64,8192,bf16,google-tpu-v5e,007,{time},{norm},hbm,{intensity},{ridge},,true,,\r
 """
 CSV = {"content-type": "text/csv"}
 
@@ -54,11 +54,13 @@ def problem(answer: httpx.Response) -> list[tuple[str, str]]:
 def test_a_sheet_comes_back_with_its_answers(client: httpx.Client) -> None:
     answer = client.post(PATH, content=TABLE.encode(), headers=CSV)
     single = {"op": {"kind": "rms_norm", "rows": 64, "cols": 8192, "dtype": "bf16"}, "target": {"chip": "google-tpu-v5e"}}
-    result = client.post("/v1/evaluate", json=single).json()["result"]
+    other = {"op": {"kind": "matmul", "m": 512, "k": 8192, "n": 28672, "dtype": "bf16"}, "target": {"chip": "nvidia-h100-sxm"}}
+    result, of_up = (client.post("/v1/evaluate", json=each).json()["result"] for each in (single, other))
     hbm, time_s = result["layers"]["hbm"], result["time"]["lower_s"]
+    estimates = {"up": of_up["time"]["estimate_s"], "norm": result["time"]["estimate_s"]}
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
     intensity, ridge = result["intensity_flops_per_byte"], hbm["critical_intensity_flops_per_byte"]
-    assert answer.text == ANSWERED.format(time=time_s, intensity=intensity, ridge=ridge)
+    assert answer.text == ANSWERED.format(time=time_s, intensity=intensity, ridge=ridge, **estimates)
 
 
 def test_an_answered_sheet_is_answered_again_to_the_same_bytes(client: httpx.Client) -> None:

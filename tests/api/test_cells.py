@@ -26,6 +26,10 @@ def failed(client: Client, metric: str = "time_s", **parameters: str) -> str:
     return shown.text
 
 
+CONVOLUTION = {"op": "conv1d", "m": "", "k": "", "n": "", "in_channels": "8", "out_channels": "8", "length": "9", "kernel": "3"}
+"""An op of which no kernel was measured."""
+
+
 @pytest.mark.parametrize(
     ("metric", "parameters", "text"),
     [
@@ -81,7 +85,7 @@ def test_spreadsheets_ask_by_head_and_options_first(client: Client) -> None:
         ("bound", {"decimals": "3"}, "out-of-range: decimals: bound is no number."),
         ("time_s", {"decimals": "3.0"}, "wrong-type: decimals: "),
         ("time_s", {"decimals": "16"}, "out-of-range: decimals: "),
-        ("estimate_s", {}, "not-supported-yet: metric: This version does not estimate the time of this."),
+        ("estimate_s", CONVOLUTION, "not-supported-yet: metric: This version does not estimate the time of this."),
         ("tims_s", {}, "not-found: There is no metric of this name. Perhaps time_s"),
     ],
 )
@@ -142,7 +146,7 @@ def test_cells_that_fail_say_so_or_are_all_refused(client: Client) -> None:
     [
         ({"m": "1,2", "k": "1,2,3"}, 422, "column-length", "/query/k"),
         ({"metrics": "time_s,tim_us"}, 422, "unknown-member", "/query/metrics"),
-        ({"metrics": "time_s,estimate_s"}, 422, "not-supported-yet", "/query/metrics"),
+        ({"metrics": "time_s,estimate_s", **CONVOLUTION}, 422, "not-supported-yet", "/query/metrics"),
         ({"metrics": "bound,fits", "decimals": "2"}, 422, "out-of-range", "/query/decimals"),
         ({"metrics": "time_us,bound", "unit": "ms"}, 422, "out-of-range", "/query/unit"),
         ({"mm": "1,2"}, 422, "unknown-parameter", "/query/mm"),

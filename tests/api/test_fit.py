@@ -25,7 +25,7 @@ LISTED = (
 
 
 def holding(capacity: int) -> dict[str, Any]:
-    return {"hbm": {"capacity_bytes": capacity}}
+    return {"hbm": {"capacity_bytes": capacity}, "cores": 1}
 
 
 def defaults(*options: str) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def test_gathered_weights(client: Client, catalogue: Catalogue) -> None:
         "assumed": defaults("collectives", "plan"),
         "notes": ["Each collective writes a copy beside the array that it reads.", AT_ONCE, WHOLE_HBM],
         "engine_version": "0.1.0",
-        "document_version": 2,
+        "document_version": 3,
         "catalogue_digest": catalogue.digest,
     }
 
@@ -107,7 +107,7 @@ def test_a_list(client: Client, catalogue: Catalogue) -> None:
             WHOLE_HBM,
         ],
         "engine_version": "0.1.0",
-        "document_version": 2,
+        "document_version": 3,
         "catalogue_digest": catalogue.digest,
     }
     assert [(op["kind"], op["count"]) for op in body["ops"]] == [("matmul", 2), ("copy", 1)]

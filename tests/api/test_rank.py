@@ -14,6 +14,7 @@ from .conftest import Client
 
 SECRET = "hunter2"  # noqa: S105 - stands for what must not come back
 CHIP: dict[str, Any] = {
+    "cores": 1,
     "peak_flops_per_s": {"bf16": 1e15},
     "vector_peak_flops_per_s": {"fp32": 1e13},
     "hbm": {"bandwidth_bytes_per_s": 1e12, "capacity_bytes": 2**30},
@@ -123,7 +124,7 @@ def test_three_places_for_one_product(client: Client, catalogue: Catalogue) -> N
             {"pointer": "/options/plan", "value": "rules"},
         ],
         "engine_version": "0.1.0",
-        "document_version": 2,
+        "document_version": 3,
         "catalogue_digest": catalogue.digest,
     }
 

@@ -78,7 +78,7 @@ def meant(body: Any) -> Any:
         return {**known, "op": MATMUL, "candidates": [place if len(str(place)) % 2 else {"id": place["id"], "target": {"chip": CHIPS[0]}}]}
     if known.get("cases"):
         case = {**known["cases"][0], "target": {"chip": CHIPS[0]}}
-        return {"cases": [case if len(str(case)) % 2 else {**case, "op": MATMUL}] * 2}
+        return {"cases": [case if len(str(case)) % 2 else {"op": MATMUL, "target": case["target"]}] * 2}
     return known
 
 

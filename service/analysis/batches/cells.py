@@ -58,7 +58,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     for metric in (
         Metric("time_s", "time_s", "s", "least time, all overlaps"),
         Metric("time_us", "time_s", "us", "least time, all overlaps"),
-        Metric("estimate_s", "estimate_s", "s", "what a good kernel takes; refused as not-supported-yet by this version"),
+        Metric("estimate_s", "estimate_s", "s", "what a good kernel takes; not-supported-yet where none was measured"),
         Metric("bound", "bound", None, "compute, hbm, network or balanced"),
         Metric("intensity_flops_per_byte", "intensity_flops_per_byte", "FLOP/B", "operations over bytes"),
         Metric("critical_intensity_flops_per_byte", "critical_intensity_flops_per_byte", "FLOP/B", "peak over bandwidth"),
