@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 from ..catalogue import Catalogue, Chip
@@ -14,7 +12,7 @@ from ..engine.report import Report
 from ..errors import Fault, InvalidInput, OverLimit, refuse
 from ..schemas.compare import CaseModel, Comparison
 from ..schemas.limits import MAX_CASES
-from . import canonical, single
+from . import against, canonical, causes, single
 from .evaluate import DOCUMENT_VERSION, left_out, members_of
 from .layouts import lay
 from .magnitude import check
@@ -25,12 +23,6 @@ from .terms import Asked, read
 
 ROWS_PER_CASE = 60
 """What a case costs, in rows of columns."""
-
-UNCHANGED = ("tile", "engine")
-"""Causes that the roofline alone and one engine leave at 1."""
-
-NOTICEABLE = 0.05
-"""A factor this far from 1 changes something; a product this close to 1 cancels."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +38,7 @@ class Case:
 
     @property
     def side(self) -> factors.Side:
-        term, placed = self.asked.term, self.report.placement
-        return factors.Side(term, term.storages(term.demand()), placed.peak, self.report.bandwidth, self.setting.fabric)
+        return causes.side(self.asked, self.report, self.setting)
 
     @property
     def result(self) -> dict[str, Any]:
@@ -57,12 +48,6 @@ class Case:
             if seconds is None
             else with_measured(self.found.result, seconds, self.setting.target, f"{self.pointer}/measured_s")
         )
-
-    @property
-    def threshold(self) -> tuple[str, float | None, float | None]:
-        """The first threshold: its variable, exact and approximate value."""
-        first = self.found.result["thresholds"][0] if self.found.result["thresholds"] else {}
-        return first.get("variable", ""), first.get("exact"), first.get("approximate")
 
 
 def rows(question: Comparison, catalogue: Catalogue) -> int:
@@ -144,22 +129,15 @@ def _case(model: CaseModel, target: Target, pointer: str) -> Case:
 
 def _written(case: Case, first: Case) -> dict[str, Any]:
     """A case with its result, then what it is against the first."""
-    found = factors.factors(first.side, case.side)
     here, there = case.found.result, first.found.result
-    variable, exact, _ = case.threshold
-    base_variable, base, _ = first.threshold
-    comparable = variable == base_variable and exact is not None and base is not None
-    ratios = {
-        "time": here["time"]["lower_s"] / there["time"]["lower_s"],
-        "bytes": _ratio(here["bytes"]["total"], there["bytes"]["total"]),
-        "intensity": _ratio(here["intensity_flops_per_byte"], there["intensity_flops_per_byte"]),
-        "threshold": _ratio(exact, base) if comparable else None,
-    }
-    causes = [
-        *(_factor(each.cause, each.factor.item(), each.before.item(), each.after.item()) for each in found),
-        *(_factor(cause, 1.0, here["time"]["lower_s"], here["time"]["lower_s"]) for cause in UNCHANGED),
-    ]
-    check(case.pointer, "A ratio to the first case", *ratios.values(), *(value for each in causes for value in list(each.values())[1:]))
+    ratios, steps = _ratios(there, here), _factors(first, case)
+    beyond = against.estimate_factors(_times(there), _times(here))
+    check(
+        case.pointer,
+        "A ratio to the first case",
+        *ratios.values(),
+        *(value for each in (*steps, *beyond) for value in list(each.values())[1:]),
+    )
     return {
         "op": case.found.op,
         "target": case.setting.target.document,
@@ -169,43 +147,28 @@ def _written(case: Case, first: Case) -> dict[str, Any]:
         "target_digest": case.setting.target.digest,
         "ratios": ratios,
         "bound_changed": here["bound"] != there["bound"],
-        "factors": causes,
-        "cancels": _cancels(case, first),
+        "moves": against.moves(there, here),
+        "factors": steps,
+        "estimate_factors": beyond,
+        "cancels": against.cancels(there, here),
     }
 
 
-def _factor(cause: str, factor: float, before: float, after: float) -> dict[str, Any]:
-    return {"cause": cause, "factor": factor, "lower_s_before": before, "lower_s_after": after}
-
-
-def _ratio(value: float | None, base: float | None) -> float | None:
-    return value / base if value is not None and base else None
-
-
-def _cancels(case: Case, first: Case) -> list[dict[str, Any]]:
-    """Pairs of causes that move the approximate threshold C·w/(2·W) in opposite directions and leave it where it was."""
-    parts = _threshold_factors(case, first)
-    pairs = []
-    for (one, x), (other, y) in combinations(parts.items(), 2):
-        matters = min(abs(math.log(x)), abs(math.log(y))) > math.log1p(NOTICEABLE)
-        if matters and abs(math.log(x * y)) <= math.log1p(NOTICEABLE):
-            pairs.append({"causes": [one, other], "factors": [x, y], "product": x * y, "in": "threshold"})
-    return pairs
-
-
-def _threshold_factors(case: Case, first: Case) -> Mapping[str, float]:
-    """What bytes, peak and bandwidth each do to the approximate threshold; nothing where one of the two has none."""
-    _, _, value = case.threshold
-    _, _, base = first.threshold
-    peak, base_peak = case.report.placement.peak, first.report.placement.peak
-    if value is None or base is None or peak is None or base_peak is None:
-        return {}
-    faster = (peak / base_peak).item()
-    assert first.report.bandwidth is not None
-    assert case.report.bandwidth is not None
-    slower_memory = (first.report.bandwidth / case.report.bandwidth).item()
+def _ratios(first: against.Result, case: against.Result) -> dict[str, float | None]:
+    (base_variable, base, _), (variable, exact, _) = against.threshold(first), against.threshold(case)
     return {
-        "dtype_bytes": value / base / faster / slower_memory,
-        "peak_flops_per_s": faster,
-        "hbm_bandwidth_bytes_per_s": slower_memory,
+        "time": case["time"]["lower_s"] / first["time"]["lower_s"],
+        "estimate": against.ratio(case["time"]["estimate_s"], first["time"]["estimate_s"]),
+        "bytes": against.ratio(case["bytes"]["total"], first["bytes"]["total"]),
+        "intensity": against.ratio(case["intensity_flops_per_byte"], first["intensity_flops_per_byte"]),
+        "threshold": against.ratio(exact, base) if variable == base_variable else None,
     }
+
+
+def _factors(first: Case, case: Case) -> Sequence[dict[str, Any]]:
+    found = factors.factors(first.side, case.side)
+    return causes.documents(found[0].before.item(), {each.cause: each.after.item() for each in found})
+
+
+def _times(result: against.Result) -> tuple[against.Result, float | None]:
+    return result["time"], against.tiled_s(result)

@@ -16,7 +16,7 @@ import orjson
 
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
-from ..errors import NotFound, refuse
+from ..errors import NotFound, OverLimit, refuse
 from ..schemas.analyses import MOST_LABELS, AnalysisChange, SavedQuestion
 from ..schemas.kinds import LIST_OF_OPS
 from ..storage import Analysis, AnalysisStore
@@ -81,6 +81,19 @@ def answers(names: Sequence[str], store: AnalysisStore) -> dict[str, str]:
     for name in dict.fromkeys(names):
         with suppress(NotFound):
             found[name] = store.get(name).answer
+    return found
+
+
+def several(names: Sequence[str], store: AnalysisStore, most_bytes: int) -> dict[str, Analysis]:
+    """Those of `names` that exist. Raises `OverLimit` where their answers have more bytes together."""
+    found: dict[str, Analysis] = {}
+    room = most_bytes
+    for name in dict.fromkeys(names):
+        with suppress(NotFound):
+            found[name] = store.get(name)
+            room -= len(found[name].answer)
+        if room < 0:
+            raise OverLimit(f"The stored answers have more than {most_bytes} bytes in all. Ask for fewer of them at a time.")
     return found
 
 

@@ -25,13 +25,17 @@ def unit(name: str) -> str | None:
 
     >>> unit("time.lower_s"), unit("peak_flops_per_s.bf16"), unit("levers.b_bytes.speedup"), unit("ratios.bytes")
     ('s', 'FLOP/s', None, None)
+    >>> unit("metrics.lower_s.delta"), unit("metrics.lower_s.ratio")
+    ('s', None)
     """
     steps = name.split(".")
     if "ratios" in steps:
         return None
+    if steps[0] == "metrics":  # each stands beside that of the base
+        return None if steps[-1] == "ratio" else unit(steps[1])
     is_by_name = not _BY_NAME.isdisjoint(steps[:-1])
     telling = steps[-1] if is_by_name else next((step for step in steps if step in _OF_ALL_BELOW), steps[-1])
-    found = _ENDING.search(telling.removesuffix("_after").removesuffix("_before"))
+    found = _ENDING.search(telling.removesuffix("_after").removesuffix("_before").removesuffix("_total"))
     return _SYMBOLS[found[1] or found[2]] if found else None
 
 

@@ -14,6 +14,7 @@ class Ratios(BaseModel):
     """A case over the first; null where one of the two does not exist."""
 
     time: float = Field(description="Of the lower bounds.")
+    estimate: float | None = Field(description="Of the estimates.")
     bytes: float | None
     intensity: float | None
     threshold: float | None = Field(description="Of the first threshold of both, where it is in the same variable.")
@@ -26,6 +27,23 @@ class FactorDocument(BaseModel):
     factor: float = Field(description="lower_s_after / lower_s_before")
     lower_s_before: float
     lower_s_after: float
+
+
+class Move(BaseModel):
+    """A verdict that is another one."""
+
+    op: int | None = Field(default=None, description="Its place, where both are lists of ops; else absent.")
+    layer: Literal["all", "hbm", "tile", "network"] = Field(description="all: the longest path of all layers")
+    before: Bound = Field(alias="from")
+    to: Bound
+    name: str = Field(description="Such as `hbm → network`.")
+
+
+class EstimateFactor(BaseModel):
+    """What lies between two estimates: the ratio of the least times, what tiles lose against them, what kernels lose beside."""
+
+    cause: Literal["lower_s", "tile", "kernel"]
+    factor: float
 
 
 class Cancellation(BaseModel):
@@ -48,7 +66,11 @@ class CaseDocument(BaseModel):
     target_digest: str
     ratios: Ratios
     bound_changed: bool
+    moves: list[Move] = Field(description="Verdicts that moved, of all layers together and of each.")
     factors: list[FactorDocument] = Field(description="They multiply to the ratio of the times.")
+    estimate_factors: list[EstimateFactor] = Field(
+        description="They multiply to the ratio of the estimates; none where one is missing, no `tile` where a side has no tiles."
+    )
     cancels: list[Cancellation]
 
 

@@ -17,6 +17,15 @@ MAX_OPS: Final = 1_000
 MAX_CASES: Final = 100
 """Cases in one comparison, and cases and analyses on one chart."""
 
+MAX_COMPARED: Final = 50
+"""Saved analyses that are held against another one."""
+
+MAX_COMPARED_OPS: Final = 5_000
+"""Ops of these analyses in all."""
+
+MAX_COMPARED_BYTES: Final = 64 * 2**20
+"""Stored answers of a comparison in all."""
+
 MAX_CANDIDATES: Final = 256
 """Candidates of one ranking."""
 

@@ -59,10 +59,10 @@ def test_every_case_is_answered_as_if_it_were_alone(catalogue: Catalogue) -> Non
 
 def test_the_first_case_is_held_against_itself(catalogue: Catalogue) -> None:
     first = compared(catalogue, case(MATMUL), case({**MATMUL, "m": 3}))["cases"][0]
-    assert first["ratios"] == {"time": 1, "bytes": 1, "intensity": 1, "threshold": 1}
+    assert first["ratios"] == {"time": 1, "estimate": None, "bytes": 1, "intensity": 1, "threshold": 1}
     assert [each["cause"] for each in first["factors"]] == CAUSES
     assert set(factors(first).values()) == {1}
-    assert (first["bound_changed"], first["cancels"]) == (False, [])
+    assert (first["bound_changed"], first["moves"], first["estimate_factors"], first["cancels"]) == (False, [], [], [])
 
 
 @st.composite

@@ -48,16 +48,20 @@ def test_int8_against_bf16_halves_bytes_and_time_and_leaves_the_threshold(client
         "cases": [
             {
                 **alone(client, BASE, 0),
-                "ratios": {"time": 1.0, "bytes": 1.0, "intensity": 1.0, "threshold": 1.0},
+                "ratios": {"time": 1.0, "estimate": None, "bytes": 1.0, "intensity": 1.0, "threshold": 1.0},
                 "bound_changed": False,
+                "moves": [],
                 "factors": factors(*[memory] * 8),
+                "estimate_factors": [],
                 "cancels": [],
             },
             {
                 **alone(client, INT8, 1),
-                "ratios": {"time": 0.5, "bytes": 0.5, "intensity": 2.0, "threshold": 1.0},
+                "ratios": {"time": 0.5, "estimate": None, "bytes": 0.5, "intensity": 2.0, "threshold": 1.0},
                 "bound_changed": False,
+                "moves": [],
                 "factors": factors(memory, memory, compute, *[end] * 5),
+                "estimate_factors": [],
                 "cancels": [
                     {"causes": ["dtype_bytes", "peak_flops_per_s"], "factors": [0.5, 2.0], "product": 1.0, "in": "threshold"},
                 ],

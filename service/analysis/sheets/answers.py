@@ -26,7 +26,7 @@ def analyses(shown: Sequence[Analysis], catalogue: Catalogue) -> Sheet:
     """A list of saved analyses."""
     table = rows.table([rows.row(history.summary(each)) for each in shown], SUMMARY)
     refs = {f"{each.chip_id}@{each.chip_revision}" for each in shown if each.chip_id is not None}
-    return Sheet(table, units.units(SUMMARY), [*provenance.asked_now(catalogue), *provenance.sources(_known(refs, catalogue))])
+    return Sheet(table, units.units(SUMMARY), [*provenance.asked_now(catalogue), *provenance.sources(known(refs, catalogue))])
 
 
 def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:
@@ -39,7 +39,7 @@ def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:
         ("asked_at", history.moment(kept.created_us)),
         *((name, str(value)) for name, value in rows.row({"labels": dict(kept.labels), "note": kept.note}).items() if value is not None),
         *((name, str(value)) for name, value in totals.items() if value is not None),
-        *provenance.sources(_known(_chips([answer]), catalogue)),
+        *provenance.sources(known(_chips([answer]), catalogue)),
     ]
     return Sheet(table, units.units(table.header), about)
 
@@ -60,7 +60,7 @@ def comparison(text: bytes, catalogue: Catalogue) -> Sheet:
     beside = {name: value for name, value in document.items() if name not in {"cases", "excluded"}}
     shown = [rows.row({**case, **beside}) for case in document["cases"]]
     table = rows.table([*shown, *map(_excluded, document["excluded"])])
-    about = [*provenance.asked_now(catalogue), *provenance.sources(_known(_chips(document["cases"]), catalogue))]
+    about = [*provenance.asked_now(catalogue), *provenance.sources(known(_chips(document["cases"]), catalogue))]
     return Sheet(table, units.units(table.header), about)
 
 
@@ -75,7 +75,7 @@ def _chips(documents: Sequence[Mapping[str, Any]]) -> set[str]:
     return {ref for chip in targets if (ref := chip if isinstance(chip, str) else chip.get("base")) is not None}
 
 
-def _known(refs: set[str], catalogue: Catalogue) -> list[Chip]:
+def known(refs: set[str], catalogue: Catalogue) -> list[Chip]:
     """Those of `refs` that the catalogue still has."""
     return [chip for chip in (_find(ref, catalogue) for ref in sorted(refs)) if chip is not None]
 

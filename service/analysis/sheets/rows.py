@@ -17,9 +17,11 @@ Row = Mapping[str, Cell]
 
 _IDENTIFYING: Final[Mapping[str, tuple[str, ...]]] = {
     "axes": ("name",),
+    "estimate_factors": ("cause",),
     "factors": ("cause",),
     "levers": ("change",),
     "mesh": ("name",),
+    "metrics": ("metric",),
     "thresholds": ("path", "variable", "axis"),
 }
 _WHOLE: Final = frozenset({"labels"})

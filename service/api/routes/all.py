@@ -12,6 +12,7 @@ from . import (
     chips,
     clusters,
     compare,
+    comparisons,
     docs,
     evaluate,
     fit,
@@ -25,7 +26,8 @@ from . import (
 )
 
 MODULES = (
-    evaluate, compare, rank, fit, batches, cells, charts, analyses, ops, chips, clusters, meta, problems, health, metrics, openapi, docs
+    evaluate, compare, rank, fit, batches, cells, charts, analyses, comparisons, ops, chips, clusters, meta, problems, health, metrics,
+    openapi, docs,
 )  # fmt: skip
 
 

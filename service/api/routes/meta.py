@@ -12,7 +12,18 @@ from ...analysis.batches.questions import MOST_GROUPS
 from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
-from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
+from ...schemas.limits import (
+    MAX_CANDIDATES,
+    MAX_CASES,
+    MAX_COMPARED,
+    MAX_COMPARED_BYTES,
+    MAX_COMPARED_OPS,
+    MAX_OPS,
+    MAX_POINTS,
+    MAX_RANKED_LAYOUTS,
+    MAX_RANKED_OPS,
+    MAX_ROWS,
+)
 from ...schemas.reading import MAX_BODY_BYTES
 from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ...tables.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
@@ -37,6 +48,9 @@ LIMITS: Final = {
     "ops": MAX_OPS,
     "rows": MAX_ROWS,
     "cases": MAX_CASES,
+    "compared": MAX_COMPARED,
+    "compared_ops": MAX_COMPARED_OPS,
+    "compared_bytes": MAX_COMPARED_BYTES,
     "candidates": MAX_CANDIDATES,
     "ranked_ops": MAX_RANKED_OPS,
     "ranked_layouts": MAX_RANKED_LAYOUTS,
