@@ -122,22 +122,38 @@ def evaluate(
 
 @app.command()
 def compare(
-    file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The cases; - or nothing reads standard input.")] = None,
+    named: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE | ID ID...]", help="The cases; - or nothing reads standard input. Or ids of saved analyses, two or more."
+        ),
+    ] = None,
+    data: DataOption = None,
+    database_url: UrlOption = None,
     *,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse analyses that are not like for like with the first.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Hold cases against the first, JSON as for POST /v1/compare.
+    """Hold cases, or saved analyses, against the first.
 
-    On a terminal a table of the cases and why they differ, elsewhere the API's answer.
+    Cases are JSON as for POST /v1/compare; analyses are read from the service's database, as by POST /v1/comparisons.
+    On a terminal a table and why they differ, elsewhere the API's answer.
 
     \b
     roofline compare <<< '{"cases": [{"op": {"kind": "matmul", "m": 64, "k": 8192, "n": 8192, "dtype": "bf16"}}],
                            "chips": "all"}'
+    roofline compare an_qc5mw6… an_n3x3ws…
     """
     with explained(json):
-        from .compare import compare as run
+        from . import compare as comparing
 
-        run(file, is_json=is_json(json))
+        if named and len(named) > 1:
+            settings = Settings.from_environment(os.environ, data_dir=data, database_url=database_url)
+            comparing.compare_saved(named, settings, strict=strict, is_json=is_json(json))
+            return
+        if strict or data is not None or database_url is not None:
+            raise typer.BadParameter("It is about saved analyses, and cases are kept nowhere; name two ids", param_hint="ID")
+        comparing.compare(named[0] if named else None, is_json=is_json(json))
 
 
 @app.command()

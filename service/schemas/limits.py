@@ -20,7 +20,7 @@ MAX_CASES: Final = 100
 MAX_COMPARED: Final = 50
 """Saved analyses that are held against another one."""
 
-MAX_COMPARED_OPS: Final = 5_000
+MAX_COMPARED_OPS: Final = 2_500
 """Ops of these analyses in all."""
 
 MAX_COMPARED_BYTES: Final = 64 * 2**20

@@ -22,7 +22,7 @@ Options:
 Commands:
   serve     Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
   evaluate  Answer one question, JSON as for POST /v1/evaluate.
-  compare   Hold cases against the first, JSON as for POST /v1/compare.
+  compare   Hold cases, or saved analyses, against the first.
   batch     Answer the rows of a table, as POST /v1/batches does.
   chart     Draw rooflines: of a chip, or of cases with their points.
   chips     List the chips, or show all that is known of one, with sources.
@@ -43,7 +43,7 @@ def test_help_says_what_there_is() -> None:
     [
         ("serve", ("--host", "--port", "--data", "--database-url", "--allow-unauthenticated", "ROOFLINE_DATABASE_URL")),
         ("evaluate", ("[FILE]", "--json", "POST /v1/evaluate")),
-        ("compare", ("[FILE]", "--json", "POST /v1/compare")),
+        ("compare", ("FILE", "ID ID", "--strict", "--data", "--database-url", "--json", "POST /v1/compare", "POST /v1/comparisons")),
         ("chart", ("[FILE]", "--chip", "--dtype", "--points", "-o", "--force", "SVG")),
         ("chips", ("[ID]", "--vendor", "--kind", "--dtype", "--year", "--text", "--json", "id@revision")),
         ("clusters", ("[ID]", "--json", "id@revision")),

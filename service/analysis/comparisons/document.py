@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
+
+import orjson
 
 from ...catalogue import Catalogue
 from ...engine import ENGINE_VERSION
@@ -21,6 +23,9 @@ from .split import Sides, split
 
 ROWS_PER_KIB = 10
 """What a KiB of stored answers costs, in rows of columns."""
+
+IN_BODY: Final = {"base": "/base", "others": "/others/{}"}
+"""Where the ids stand in a question; `others` with room for a number."""
 
 OTHER_BASIS = "The estimates do not stand on the same measurements: that of the base on {}, this on {}."
 MORE = "{} members of the question differ; the first {} are listed."
@@ -43,6 +48,12 @@ class Chosen(NamedTuple):
     def rows(self) -> int:
         """The cost of the comparison, in rows of columns."""
         return sum(ROWS_PER_KIB * (1 + len(each.analysis.answer) // 1024) for each in (self.base, *self.others))
+
+    def check(self) -> None:
+        """Raises `OverLimit` where the lists have too many ops."""
+        questions = (orjson.loads(each.analysis.question) for each in (self.base, *self.others))
+        if sum(len(each.get("ops", "1")) for each in questions) > MAX_COMPARED_OPS:
+            raise OverLimit(f"Analyses that are compared have at most {MAX_COMPARED_OPS} ops in all. Compare fewer at a time.")
 
 
 def chosen(question: SavedComparison, store: AnalysisStore, at: Mapping[str, str]) -> Chosen:
@@ -70,16 +81,14 @@ def compare(question: SavedComparison, found: Chosen, catalogue: Catalogue) -> b
 
     Raises `OverLimit`, and where `strict` is asked for `InvalidInput` for the analyses that are not like for like with the base.
     """
+    found.check()
     base = Saved.of(found.base.analysis)
-    sides, same, ops = Sides.of(base, catalogue), differences.comparable(base), len(base.ops)
+    sides, same = Sides.of(base, catalogue), differences.comparable(base)
     rows: list[dict[str, Any]] = []
     warnings: list[dict[str, Any]] = []
     faults: list[Fault] = []
     for at, place in enumerate(found.others):  # one after another, so that no more than two answers are held at a time
         other = Saved.of(place.analysis)
-        ops += len(other.ops)
-        if ops > MAX_COMPARED_OPS:
-            raise OverLimit(f"Analyses that are compared have at most {MAX_COMPARED_OPS} ops in all. Compare fewer at a time.")
         for each in differences.warnings(base, other):
             warnings.append({"row": at, "analysis": other.analysis.id, **each._asdict()})
             faults.append(Fault(place.pointer, "invalid-request", f"Number {at + 1} of the others is not like for like. {each.detail}"))

@@ -20,7 +20,6 @@ from .router import router
 
 routes = router("analyses")
 
-IN_BODY: Final = {"base": "/base", "others": "/others/{}"}
 IN_QUERY: Final = {"base": "/query/base", "others": "/query/others"}
 BOUNDED: Final[dict[int | str, dict[str, Any]]] = {**EXPORTED, 413: {}}
 _IDS: Final = [f"an_{letter * 52}" for letter in "ab"]
@@ -36,7 +35,7 @@ ComparisonBody = Annotated[SavedComparison, Body(openapi_examples=EXAMPLES)]
 @routes.post("/v1/comparisons", response_model=SavedComparisonDocument, response_class=ExportResponse, responses=EXPORTED)
 async def post_comparison(call: Call, question: ComparisonBody, asked: Annotated[ExportQuery, Query()]) -> Response:
     """What each analysis has against the base, what differs in the question, and why the time does. Answers are read as stored."""
-    return await _compared(call, question, asked, IN_BODY)
+    return await _compared(call, question, asked, document.IN_BODY)
 
 
 @routes.get("/v1/comparisons", response_model=SavedComparisonDocument, response_class=ExportResponse, responses=BOUNDED)
