@@ -64,12 +64,18 @@ def _why(rows: Sequence[Document]) -> Iterator[RenderableType]:
     """What each cause does to the least time, and what lies between that and the estimate; what does nothing is left out."""
     yield heading("Why the time differs from that of the base")
     for at, row in enumerate(rows, start=1):
-        least = [f"{times(each['factor'])} by {CAUSES[each['cause']]}" for each in row["factors"] if number(each["factor"]) != "1"]
-        beyond = [f"{times(each['factor'])} by {BEYOND[each['cause']]}" for each in row["estimate_factors"]]
-        yield paragraph(f"{at}: the least time {', '.join(least) or 'does not' if row['factors'] else 'cannot be split'}.")
-        if beyond:
-            yield paragraph(f"{at}: the estimate {', '.join(beyond)}.")
+        yield paragraph(f"{at}: the least time {_split(row['factors'], CAUSES)}.")
+        if row["estimate_factors"]:
+            yield paragraph(f"{at}: the estimate {_split(row['estimate_factors'], BEYOND)}.")
     yield paragraph("One after another in this order, so that they multiply to the time.")
+
+
+def _split(factors: Sequence[Document], names: Mapping[str, str]) -> str:
+    """The factors that do something, in words."""
+    if not factors:
+        return "cannot be split"
+    acting = [f"{times(each['factor'])} by {names[each['cause']]}" for each in factors if number(each["factor"]) != "1"]
+    return ", ".join(acting) or "is the same"
 
 
 def _moves(rows: Sequence[Document]) -> Iterator[RenderableType]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
+import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
@@ -86,9 +87,15 @@ def meant(body: Any, nth: int) -> Any:
     return known
 
 
-def asked(case: AnyCase, nth: int) -> AnyCase:
-    """What to send for the `nth` case: one of four as it was made up, the others with names that exist."""
+def asked(case: AnyCase, nth: int, kept: str = "") -> AnyCase:
+    """What to send for the `nth` case: one of four as it was made up, the others with names that exist; `kept` is an analysis."""
     is_allowed = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
+    if is_allowed and case.path == "/v1/comparisons" and nth % 4:
+        if isinstance(case.body, dict):
+            case.body = {"base": kept, "others": [kept]}
+        else:
+            case.query = {"base": kept, "others": f"{kept},{kept}"}
+        return case
     if is_allowed and isinstance(case.body, dict) and nth % 4:
         case.body = meant(case.body, nth)
     if is_allowed and case.path == "/v1/batches" and nth % 4:
@@ -108,11 +115,12 @@ def statuses(contract: BaseSchema, address: str, name: str, mode: GenerationMode
     """Sends what the contract allows, or forbids, for an operation, and checks every answer against it."""
     found = set()
     numbers = count()
+    kept = httpx.post(f"{address}/v1/analyses", json={"op": MATMUL, "target": {"chip": CHIPS[0]}}).json()["id"]
 
     @BOUNDED
     @given(case=operation(contract, name).as_strategy(generation_mode=mode))
     def check(case: AnyCase) -> None:
-        found.add(asked(case, next(numbers)).call_and_validate(base_url=address).status_code)
+        found.add(asked(case, next(numbers), kept).call_and_validate(base_url=address).status_code)
 
     check()
     return found

@@ -26,7 +26,7 @@ from .replies import renewed
 
 @dataclass(frozen=True)
 class Request:
-    """`{name}` in the target stands for the member `name` of the last reply that has one."""
+    """`{name}` in target and body stands for the member `name` of the last reply that has one, `{earlier_id}` for the id before it."""
 
     method: str
     target: str
@@ -85,9 +85,15 @@ def conversation(page: str) -> Iterator[Turn]:
     with fresh_service() as client:
         for asked, reply in exchanges(page):
             request = read(asked, files(page))
-            target = re.sub(r"\{(\w+)\}", lambda found: members[found[1]], request.target)  # noqa: B023 - used at once
-            answer = client.request(request.method, target, headers=request.headers, content=request.body)
+            target, body = _filled(request.target, members), None if request.body is None else _filled(request.body, members)
+            answer = client.request(request.method, target, headers=request.headers, content=body)
             if reply.language == "json" and isinstance(document := json.loads(answer.text), dict):
+                if document.get("id") not in (None, members.get("id")):
+                    members["earlier_id"] = members.get("id", "")
                 members |= document
             assert answer.status_code == int(reply.words or 200), f"{request.target} is answered by {answer.status_code}: {answer.text}"
             yield Turn(reply, renewed(reply.text, answer.text, reply.language))
+
+
+def _filled(text: str, members: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: members[found[1]], text)
