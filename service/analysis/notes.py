@@ -65,5 +65,5 @@ def _thresholds(asked: Asked, report: Report) -> list[str]:
         elif any_of(absent := np.isnan(each.exact)):
             where = "" if absent.all() else " in the rows where it is null"
             what = f"The threshold in {each.variable} is null{where}"
-            found.append(f"{what}: no value of it was found at which compute and hbm change places.")
+            found.append(f"{what}: no value of it was found at which compute and {each.path} change places.")
     return found

@@ -63,6 +63,12 @@ class Asked:
             {"pointer": f"{self.pointer}/{name}", "value": value}
             for name, value in document.items()
             if name not in given or (asked := getattr(self.model, name)) is None or (name.endswith(FORMATS) and asked != value)
+        ] + [
+            {"pointer": f"{self.pointer}/{name}/{member}", "value": value}
+            for name, scale in document.items()
+            if isinstance(asked := getattr(self.model, name), ScaleModel)
+            for member, value in scale.items()
+            if getattr(asked, member) != value and member.endswith(FORMATS)
         ]
 
 

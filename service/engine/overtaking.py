@@ -68,6 +68,7 @@ def _of_one(term: Term, fabric: Fabric, sharding: Sharding, laid: Laid, compute_
     for name in _parallel(plan):
         axis, round_axis = [mesh.select([name])[0] for mesh in (fabric.mesh, textbook(fabric.mesh))]
         exact = axis_size(axis, compute_s=compute_s, cost=laid.exact[0], form=fabric.form)
+        exact = np.where(exact >= 1.0, exact, np.nan)  # an axis has a chip at least
         yield AXIS_SIZE, name, exact, axis_size(round_axis, compute_s=compute_s, cost=laid.approximate[0], form="asymptotic")
 
 

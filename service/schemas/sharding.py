@@ -29,23 +29,28 @@ PartitionSpec = TypeAliasType("PartitionSpec", Annotated[list[Entry], Field(max_
 """One entry per dim: null, an axis, or a list of axes, the outermost first. The OpenAPI document has it once, under this name."""
 
 
+def _unstated() -> Any:
+    """In place of a layout that is left out. It is missed with those of the operands, once the op says which there are."""
+
+
 class ShardingModel(BaseModel):
     """How the arrays of a matmul or an einsum lie on the mesh: a partition spec for each operand (`a`, `b`, …) and for `out`.
 
     With `batch` above 1 the batch is the first dim of every array of a matmul.
     """
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, json_schema_extra={"required": ["out"]})
     __pydantic_extra__: dict[str, PartitionSpec] = Field(init=False)
 
-    out: PartitionSpec = Field(description="the result: for each dim null, an axis, or a list of axes")
+    out: PartitionSpec = Field(default_factory=_unstated, description="the result: for each dim null, an axis, or a list of axes")
     out_unreduced: AxisList = Field(default=[], description="axes that split a summed dim, over which the result stays a partial sum")
 
     @property
     def specs(self) -> dict[str, list[str | list[str] | None]]:
-        """The partition spec of every array, the result last, then the axes of partial sums if there are any."""
+        """The partition spec of every array that has one, the result last, then the axes of partial sums if there are any."""
         unreduced: dict[str, list[str | list[str] | None]] = {"out_unreduced": [*self.out_unreduced]} if self.out_unreduced else {}
-        return {**self.__pydantic_extra__, "out": self.out, **unreduced}
+        result = {"out": self.out} if "out" in self.model_fields_set else {}
+        return {**self.__pydantic_extra__, **result, **unreduced}
 
     def document(self) -> dict[str, Any]:
         """The layouts, each entry in its shortest form."""

@@ -99,3 +99,10 @@ def test_options_that_are_given_are_not_listed(catalogue: Catalogue) -> None:
     given = {"overlap": 1.0, "collectives": "exact", "plan": "rules", "launch": "graph", "cache": "cold", "explain": False}
     found = ask(catalogue, op=MATMUL, chip=CHIP, options=given)
     assert not [pointer for pointer in assumed(found) if pointer.startswith("/options")]
+
+
+def test_other_names_of_the_formats_of_scales_are_listed(catalogue: Catalogue) -> None:
+    scale = {"group_size": 128, "dtype": "float16", "zero_point_dtype": "int8"}
+    found = ask(catalogue, op={**MATMUL, "b_dtype": "int8", "a_scale": {**scale, "dtype": "fp16"}, "b_scale": scale})
+    assert found["op"]["b_scale"]["dtype"] == "fp16"
+    assert {pointer: value for pointer, value in assumed(found).items() if "scale" in pointer} == {"/op/b_scale/dtype": "fp16"}

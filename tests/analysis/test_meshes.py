@@ -12,7 +12,7 @@ from service.engine.mesh import Axis
 from service.schemas.reading import validate
 from service.schemas.target import TargetModel
 
-from .asking import CHIP, Document, refused
+from .asking import CHIP, Document, ask, refused
 
 H100 = "nvidia-h100-sxm"
 V5E = "google-tpu-v5e"
@@ -192,3 +192,14 @@ def test_a_switch_is_said_to_reduce_where_no_source_says_so(catalogue: Catalogue
     mesh = [{"name": "gpu", "size": 8, "in_network_reduction": True}]
     told = {chip: [remark.text for remark in meshed(catalogue, mesh, chip).wired.remarks] for chip in ("nvidia-a100-sxm-80gb", H100)}
     assert [any("taken as given" in text for text in texts) for texts in told.values()] == [True, False]
+
+
+def test_a_chip_without_known_links_says_how_to_give_one(catalogue: Catalogue) -> None:
+    op: Document = {"kind": "all_gather", "bytes": 1024, "axes": ["gpu"]}
+    axis: Document = {"name": "gpu", "size": 2}
+    chip = "nvidia-rtx-pro-6000-blackwell"
+    (fault,) = refused(lambda: ask(catalogue, op=op, target={"chip": chip, "mesh": [axis]}))
+    assert (fault.pointer, fault.code) == ("/target/mesh/0/name", "unknown-axis")
+    assert fault.detail.endswith("is known. Give the axis in place, with topology and bandwidth_bytes_per_s.")
+    in_place = {**axis, "topology": "switch", "bandwidth_bytes_per_s": 6.4e10}
+    assert ask(catalogue, op=op, target={"chip": chip, "mesh": [in_place]})["result"]["bound"] == "network"

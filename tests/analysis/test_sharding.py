@@ -86,6 +86,17 @@ def test_the_largest_degree_of_tensor_parallelism(catalogue: Catalogue, form: st
     assert bounds == ["compute" if size < found["exact"] else "network" for size in sizes]
 
 
+def test_no_degree_below_one_chip_is_a_threshold(catalogue: Catalogue) -> None:
+    """F·W/C = 0.058: so thin a layer pays for its sums at every degree. The textbook has its number all the same."""
+    scattered = {"a": [None, "x"], "b": ["x", None], "out": [None, "x"]}
+    found = asked(catalogue, product(4096, 128, 8192), scattered, [{**TWO[0], "topology": "ring"}], collectives="asymptotic")
+    degree = threshold(found, "network", "axis_size")
+    assert (degree["exact"], degree["approximate"]) == (None, pytest.approx(128 * 9e10 / 1.97e14, rel=1e-12))
+    assert "The threshold in axis_size is null: no value of it was found at which compute and network change places." in found["notes"]
+    exact = asked(catalogue, product(4096, 128, 8192), scattered, [{**TWO[0], "topology": "ring"}])
+    assert threshold(exact, "network", "axis_size")["exact"] == pytest.approx(1 + 128 * 9e10 / 1.97e14, rel=1e-12)
+
+
 def test_thresholds_of_memory_are_in_the_dims_of_the_whole(catalogue: Catalogue) -> None:
     """With rows split over four chips it takes four times as many for each to have enough."""
     rows = {"a": ["x", None], "b": [None, None], "out": ["x", None]}

@@ -131,7 +131,9 @@ REFUSED: dict[str, tuple[Any, int, str, list[str]]] = {
         ["/cases/0/target/chip", "/cases/1/op/dtype"],
     ),
     "an unknown member": ({"cases": [BASE, {**BASE, SECRET: 1}]}, 422, "unknown-member", [f"/cases/1/{SECRET}"]),
-    "a sharding": ({"cases": [BASE, {**BASE, "sharding": {}}]}, 422, "missing", ["/cases/1/sharding/out"]),
+    "a sharding": (
+        {"cases": [BASE, {**BASE, "sharding": {}}]}, 422, "missing", [f"/cases/1/sharding/{name}" for name in ("a", "b", "out")]
+    ),
     "a measured time of 0": ({"cases": [BASE, {**BASE, "measured_s": 0}]}, 422, "out-of-range", ["/cases/1/measured_s"]),
     "formats that agree on no chip": (
         {"cases": [{"op": {**MATMUL, "a_dtype": "fp16"}}], "chips": "all"}, 422, "ambiguous-compute-dtype", ["/cases/0/op/compute_dtype"]

@@ -112,7 +112,8 @@ DOCUMENTS: dict[str, Refusal] = {
     "a send along two axes": (
         meshed([RING, {**RING, "name": "y"}], {**GATHER, "kind": "send", "axes": ["x", "y"]}), 422, "out-of-range", ["/op/axes"]
     ),
-    "a sharding without its result": (question(sharding={}), 422, "missing", ["/sharding/out"]),
+    "a sharding without layouts": (question(sharding={}), 422, "missing", ["/sharding/a", "/sharding/b", "/sharding/out"]),
+    "a sharding without its result": (question(sharding={"a": [None, None]}), 422, "missing", ["/sharding/b", "/sharding/out"]),
     "a sharding without an operand": (sharded({"a": [None, None], "out": [None, None]}), 422, "missing", ["/sharding/b"]),
     "a sharding over an unknown axis": (sharded({**WHOLE, "a": [SECRET, None]}), 422, "unknown-axis", ["/sharding/a/0"]),
     "a sharding of an unknown array": (sharded({**WHOLE, SECRET: [None]}), 422, "unknown-member", [f"/sharding/{SECRET}"]),
