@@ -145,15 +145,17 @@ def compare(
     roofline compare an_qc5mw6… an_n3x3ws…
     """
     with explained(json):
-        from . import compare as comparing
-
         if named and len(named) > 1:
+            from .compare_saved import compare as of_saved
+
             settings = Settings.from_environment(os.environ, data_dir=data, database_url=database_url)
-            comparing.compare_saved(named, settings, strict=strict, is_json=is_json(json))
+            of_saved(named, settings, strict=strict, is_json=is_json(json))
             return
         if strict or data is not None or database_url is not None:
             raise typer.BadParameter("It is about saved analyses, and cases are kept nowhere; name two ids", param_hint="ID")
-        comparing.compare(named[0] if named else None, is_json=is_json(json))
+        from .compare import compare as run
+
+        run(named[0] if named else None, is_json=is_json(json))
 
 
 @app.command()

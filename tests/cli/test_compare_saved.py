@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,7 +26,6 @@ QUESTIONS: list[dict[str, Any]] = [
     {"op": MATMUL, "target": {**H100, "mesh": [RING]}, "sharding": SPLIT},
     {"op": {**MATMUL, "m": 4096}, "target": H100},
 ]
-FIRST, LAST = "saved analyses against", "One after another in this order, so that they multiply to the time."
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_saved_analyses_are_compared_in_a_pipe_and_on_a_terminal(
     shown = plain(on_terminal("compare", *names, variables=where))
     assert shown.startswith(f"2 saved analyses against {names[0]}\n")
     assert "  1  nvidia-h100-sxm@1  matmul" in shown
-    assert "  1: the least time 75.16× by mesh and sharding.\n" in shown or "by mesh and sharding" in shown
+    assert re.search(r"^  1: the least time [0-9.]+× by mesh and sharding\.$", shown, re.MULTILINE)
     assert "Where the bottleneck moved\n  1: hbm → network\n  2: hbm → compute\n  2: hbm: hbm → compute\n" in shown
     assert "  2: /op/m: 64 → 4096\n" in shown
     assert "Not like for like\n  2: Other work: m.\n" in shown
