@@ -20,7 +20,7 @@ from ..engine.kernels import attention, gemm, of_op, vector
 from ..engine.kernels.attend import Attend
 from ..engine.kernels.losses import Ladder
 from ..engine.kernels.physics import COLD, State
-from ..engine.kernels.search import Problem, fastest
+from ..engine.kernels.search import Problem, search
 from ..engine.kernels.silicon import Silicon
 from ..engine.kernels.spread import Spread, spread
 from ..engine.kernels.tiling import Product, Tiling
@@ -148,10 +148,11 @@ def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) ->
     chosen = _chosen(name, [_product_programs(term)], np.zeros(1, np.intp), setup)
     if chosen is None:
         return None
-    tiling = fastest(Problem(product, silicon, chosen.parameters), setup.state)
-    ladder = gemm.ladder(product, tiling, silicon, chosen.parameters, setup.state)
+    parameters = chosen.parameters
+    found = search(Problem(product, silicon, parameters), setup.state)
+    ladder = gemm.ladder_of(found.work, product, silicon, parameters, setup.state)
     band = chosen.band(ladder.estimate, ladder.roofline)
-    return Timed(ladder, band, chosen.kernels, chosen.basis, Tiled(product, tiling, silicon))
+    return Timed(ladder, band, chosen.kernels, chosen.basis, Tiled(product, found.tiling, silicon))
 
 
 def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: State, silicon: Silicon) -> Timed | None:
