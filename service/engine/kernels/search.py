@@ -6,12 +6,11 @@ rows of one block, and the fastest is taken.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, TWO, Real, constant, cut
+from ..arrays import ONE, TWO, Real, any_of, constant, cut
 from .gemm import GemmParameters, Work, step_time, tile_feed, tile_math, work
 from .losses import least
 from .physics import State
@@ -42,7 +41,10 @@ class Problem(NamedTuple):
     @property
     def repeated(self) -> Problem:
         """One row for each candidate, [candidates, 1]: arrays of one shape are multiplied in half the time that broadcasting takes."""
-        return Problem(Product(*_repeated(self.product.columns)), self.silicon.spread, GemmParameters(*_repeated(self.parameters)))
+        columns = (*self.product.columns, *self.parameters)
+        blocks = np.repeat(np.concatenate(columns), len(SHAPES)).reshape(len(columns), len(SHAPES), 1)
+        own = len(columns) - len(self.parameters)
+        return Problem(Product(*blocks[:own]), self.silicon.spread, GemmParameters(*blocks[own:]))
 
     def cut(self, part: slice) -> Problem:
         return Problem(self.product.cut(part), self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
@@ -89,11 +91,6 @@ def _search(problem: Problem, rows: int, state: State) -> Found:
     return Found(Tiling(*map(best.of, every)), Work(*map(best.of, parts)))
 
 
-def _repeated(columns: Sequence[Real]) -> Real:
-    """Columns of one row as blocks [candidates, 1]."""
-    return np.repeat(np.concatenate(columns), len(SHAPES)).reshape(len(columns), len(SHAPES), 1)
-
-
 def candidates(problem: Problem) -> tuple[Tiling, Grid]:
     """Every shape with the split below the best one, and again with twice that split [candidates, rows]; and what follows."""
     product, silicon, _ = problem
@@ -110,6 +107,9 @@ def split_below(problem: Problem, tm: Real, tn: Real, at: Grid) -> Real:
     A/s² = R + S/(s·ln 2). More than fills one wave, or makes the chip faster than its memory, does not help.
     """
     product, silicon, p = problem
+    cores = silicon.cores / at.tiles
+    if not any_of(cores > ONE):
+        return np.ones_like(cores)
     whole = Tiling(tm, tn, ONE)
     a = np.maximum(tile_math(product, whole, at, silicon) / p.math, tile_feed(product, whole, at, silicon) / p.feed)
     a = np.maximum(a, at.depth * step_time(product, p))
@@ -117,7 +117,7 @@ def split_below(problem: Problem, tm: Real, tn: Real, at: Grid) -> Real:
     u = p.split_s / LN_2
     best = TWO * a / np.maximum(u + np.sqrt(u * u + FOUR * a * r), SMALLEST)
     useful = a * np.maximum(at.tiles / silicon.cores, ONE) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
-    limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / silicon.step))
+    limit = np.minimum(np.minimum(cores, best), np.minimum(useful, at.depth / silicon.step))
     _, exponent = np.frexp(np.minimum(np.maximum(limit, ONE), LARGEST_SPLIT))
     below: Real = np.ldexp(HALF, exponent)
     return below
