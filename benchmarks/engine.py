@@ -1,8 +1,9 @@
 """What the engine costs: one question in microseconds, columns in rows per second.
 
-    one       an op with its levers and thresholds, from numbers to a report
+    one       an op with its levers and thresholds, from numbers to a report, and the same with its tile and its estimate
     core      six columns of a matmul over m, k, n: operations, bytes, both times, the least time, what binds
     report    the whole report of the same rows: by operand, intensities, bounds, threshold, levers
+    tiles     the fastest tile of each row and the time that it takes, beside the core of the same rows
 
 Columns are set against a NumPy loop in chunks of the same size that reads and writes as many columns of float64 and does one
 addition for each: the ratio of both in one round is what is held, since a busy machine slows both. Rounds alternate.
@@ -19,7 +20,6 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -28,14 +28,31 @@ from service.engine import batch
 from service.engine.arrays import Code, Real, column
 from service.engine.batch import CHUNK, in_chunks
 from service.engine.fabric import Fabric
+from service.engine.kernels.gemm import GemmParameters, ladder_of
+from service.engine.kernels.losses import Ladder
+from service.engine.kernels.of_op import plain_product
+from service.engine.kernels.physics import State
+from service.engine.kernels.search import Problem, search
+from service.engine.kernels.silicon import Silicon
 from service.engine.machine import Machine, place
 from service.engine.ops.matmul import Matmul
-from service.engine.report import ONE_CHIP, Limits, core
+from service.engine.report import ONE_CHIP, Limits, Report, core
 from service.engine.term import Term
 
 CHIP: Final = Machine({"bf16": column(1.97e14)}, {}, column(8.2e11))
 ONES: Final = 300
 """Single questions in a round."""
+
+SILICON: Final = Silicon.of(
+    {"cores": 132.0, "clock": 1.755e9, "cache_bytes": 52428800.0, "tile_bytes": 232448.0, "accumulator_bytes": 262144.0}, 8.2e11
+)
+"""A chip of many cores behind one cache."""
+KERNEL: Final = GemmParameters(
+    launch_s=column(2e-6), math=column(0.85), memory=column(0.85), step_s=column(6e-8), fill_s=column(3e-7), feed=column(64.0),
+    overlap=column(3.0), throttle=column(0.05), quantized=column(0.3), hot=column(0.1), copies=column(2.0), split_s=column(7e-7),
+    quantize_s=column(0.0), eager_s=column(2.5e-5),
+)  # fmt: skip
+"""Parameters of the size that fits find."""
 
 READ: Final = 3
 """Columns that are read: m, k and n."""
@@ -50,13 +67,12 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.rounds < 9 or asked.rows < CHUNK:
         parser.error(f"at least 9 rounds and {CHUNK} rows make a measurement")
-    ones = rounds(asked.rounds, {name: partial(one, members) for name, members in QUESTIONS.items()}, time.process_time)
-    print("one question with its levers and thresholds, processor time")
-    for name, seconds in ones.items():
-        each = sorted(second / ONES * 1e6 for second in seconds)
-        print(f"    {name:36}best {each[0]:8.1f}   median {statistics.median(each):8.1f}   worst {each[-1]:8.1f} µs")
+    print("one question with its levers and thresholds, and with its tile and estimate beside; processor time")
+    for name, members in QUESTIONS.items():
+        ones(name, members, asked.rounds)
     columns("core", six, asked.rows, asked.rounds)
     columns("report", whole, asked.rows // 4, asked.rounds)
+    tiles(asked.rows // 64, asked.rounds)
 
 
 QUESTIONS: Final[Mapping[str, dict[str, Any]]] = {
@@ -71,9 +87,18 @@ def term(members: Mapping[str, Any]) -> Term:
     return Matmul(**held, dtype="bf16").resolved()
 
 
-def one(members: Mapping[str, Any]) -> None:
-    for _ in range(ONES):
-        batch.evaluate(term(members), CHIP)
+def ones(name: str, members: Mapping[str, Any], count: int) -> None:
+    """Print what one question costs, without and with its tile."""
+
+    def often(work: Callable[[Term], Any]) -> None:
+        for _ in range(ONES):
+            work(term(members))
+
+    found = rounds(count, {"plain": lambda: often(whole), "tile": lambda: often(expected)}, time.process_time)
+    for label, seconds in ((name, found["plain"]), ("    and its tile and estimate", found["tile"])):
+        each = sorted(second / ONES * 1e6 for second in seconds)
+        print(f"    {label:36}best {each[0]:8.1f}   median {statistics.median(each):8.1f}   worst {each[-1]:8.1f} µs")
+    print_ratios("    both / plain", found["tile"], found["plain"])
 
 
 def six(asked: Term) -> Core:
@@ -88,15 +113,43 @@ def six(asked: Term) -> Core:
     return in_chunks(asked, CHIP, ONE_CHIP, of_chunk)
 
 
-def whole(asked: Term) -> Any:
+def whole(asked: Term) -> Report:
     return batch.evaluate(asked, CHIP)
+
+
+def expected(asked: Term) -> Ladder:
+    """The time that a row takes with the fastest tile, from its report."""
+    found = whole(asked)
+    assert found.placement.peak is not None
+    product = plain_product(asked.demand(), found.bytes, found.placement.peak, column(0.0))
+    return ladder_of(search(Problem(product, SILICON, KERNEL), State()).work, product, SILICON, KERNEL, State())
+
+
+def tiles(rows: int, count: int) -> None:
+    """Print at which rate tiles are found, and how that compares with the plain roofline."""
+    asked, _ = drawn(rows)
+    found = rounds(count, {"tiles": lambda: expected(asked), "core": lambda: six(asked)}, time.process_time)
+    rates = sorted(rows / each for each in found["tiles"])
+    print(f"tiles: {rows} rows with levers, thresholds, tile and estimate, processor time")
+    print(f"    {'rows':36}best {rates[-1]:8.0f}   median {statistics.median(rates):8.0f}   worst {rates[0]:8.0f} rows/s")
+    print_ratios("time of tiles / core", found["tiles"], found["core"])
+
+
+def print_ratios(label: str, some: Sequence[float], others: Sequence[float]) -> None:
+    ratios = sorted(one / other for one, other in zip(some, others, strict=True))
+    print(f"    {label:36}best {ratios[0]:8.2f}   median {statistics.median(ratios):8.2f}   worst {ratios[-1]:8.2f}")
+
+
+def drawn(rows: int) -> tuple[Term, list[Real]]:
+    """A matmul of so many rows, and its m, k and n."""
+    draw = np.random.default_rng(7)
+    dims = [draw.integers(1, 2**15, rows).astype(np.float64) for _ in range(READ)]
+    return Matmul(m=dims[0], k=dims[1], n=dims[2], dtype="bf16").resolved(), dims
 
 
 def columns(name: str, evaluate: Callable[[Term], Any], rows: int, count: int) -> None:
     """Print the rates of a way to evaluate columns and of the loop beside it, and what a row takes of memory."""
-    draw = np.random.default_rng(7)
-    dims = [draw.integers(1, 2**15, rows).astype(np.float64) for _ in range(READ)]
-    asked = Matmul(m=dims[0], k=dims[1], n=dims[2], dtype="bf16").resolved()
+    asked, dims = drawn(rows)
     written = [each for each in leaves(evaluate(asked)) if each.shape[-1] == rows]
     out = [np.empty(rows) for each in written for _ in range(each.size // rows)]
     held = sum(each.nbytes for each in written) / rows

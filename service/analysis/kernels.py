@@ -20,7 +20,7 @@ from ..engine.kernels import attention, gemm, of_op, vector
 from ..engine.kernels.attend import Attend
 from ..engine.kernels.losses import Ladder
 from ..engine.kernels.physics import COLD, State
-from ..engine.kernels.search import Problem, fastest
+from ..engine.kernels.search import Problem, search
 from ..engine.kernels.silicon import Silicon
 from ..engine.kernels.spread import Spread, spread
 from ..engine.kernels.tiling import Product, Tiling
@@ -34,6 +34,8 @@ from .targets import Target
 Places = NDArray[np.intp]
 BASES: tuple[Basis, ...] = ("generic", "architecture", "chip")
 """Bases, the weakest first."""
+ONLY: Places = np.zeros(1, np.intp)
+"""The place of the one family of programs that all rows need."""
 
 
 class Tiled(NamedTuple):
@@ -136,7 +138,7 @@ def _above(found: Timed, lower: Real, state: State) -> Timed:
 
 
 def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> Timed | None:
-    chosen = _chosen("passes", [[program]], np.zeros(1, np.intp), setup)
+    chosen = _chosen("passes", [(program,)], ONLY, setup)
     if chosen is None:
         return None
     ladder = vector.ladder(ask, silicon, chosen.parameters, setup.state)
@@ -145,13 +147,14 @@ def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> 
 
 def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) -> Timed | None:
     name: KernelName = "grouped_products" if isinstance(term, GroupedMatmul) else "products"
-    chosen = _chosen(name, [_product_programs(term)], np.zeros(1, np.intp), setup)
+    chosen = _chosen(name, [_product_programs(term)], ONLY, setup)
     if chosen is None:
         return None
-    tiling = fastest(Problem(product, silicon, chosen.parameters), setup.state)
-    ladder = gemm.ladder(product, tiling, silicon, chosen.parameters, setup.state)
+    parameters = chosen.parameters
+    found = search(Problem(product, silicon, parameters), setup.state)
+    ladder = gemm.ladder_of(found.work, product, silicon, parameters, setup.state)
     band = chosen.band(ladder.estimate, ladder.roofline)
-    return Timed(ladder, band, chosen.kernels, chosen.basis, Tiled(product, tiling, silicon))
+    return Timed(ladder, band, chosen.kernels, chosen.basis, Tiled(product, found.tiling, silicon))
 
 
 def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: State, silicon: Silicon) -> Timed | None:
@@ -165,15 +168,16 @@ def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: Sta
     return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis))
 
 
-def _chosen(name: KernelName, families: Sequence[Sequence[str]], family: Places, setup: Setup) -> Chosen | None:
+def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup) -> Chosen | None:
     """The kernel of each row by its chip and by the family of programs that it needs."""
-    every, at = np.unique(setup.at * len(families) + family, return_inverse=True)
+    places = setup.at * len(families) + family
+    every = np.flatnonzero(np.bincount(places))
     found = [kernel(setup.targets[each // len(families)].calibrations, name, families[each % len(families)]) for each in every.tolist()]
     kernels = tuple([each for each in found if each is not None])
-    return Chosen(kernels, at.reshape(-1)) if len(kernels) == len(found) else None
+    return Chosen(kernels, every.searchsorted(places)) if len(kernels) == len(found) else None
 
 
-def _product_programs(term: Term) -> list[str]:
+def _product_programs(term: Term) -> tuple[str, ...]:
     bits = [DTYPES[getattr(term, f"{name}_dtype")].bits for name in ("a", "b")]
     scales = [getattr(term, f"{name}_scale", None) for name in ("a", "b")]
     in_blocks = all(each is not None for each in scales) and any(each.block is not None for each in scales if each is not None)
@@ -196,11 +200,11 @@ def _attention_kernels(term: Attention, setup: Setup) -> tuple[Chosen, Chosen] |
 
 def _latent_kernels(term: LatentAttention, setup: Setup) -> tuple[Chosen, Chosen] | None:
     families = [latent_programs(_bits(term.dtype), _bits(term.kv_dtype))]
-    return _both("latent_prefill", "latent_decode", families, np.zeros(1, np.intp), setup)
+    return _both("latent_prefill", "latent_decode", families, ONLY, setup)
 
 
 def _both(
-    many: KernelName, few: KernelName, families: Sequence[Sequence[str]], family: Places, setup: Setup
+    many: KernelName, few: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup
 ) -> tuple[Chosen, Chosen] | None:
     blocks, splits = _chosen(many, families, family, setup), _chosen(few, families, family, setup)
     return None if blocks is None or splits is None else (blocks, splits)

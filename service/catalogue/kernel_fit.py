@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
+from ..engine.arrays import column
 from ..engine.kernels.flash import FlashParameters
 from ..engine.kernels.gemm import GemmParameters
 from ..engine.kernels.split_kv import SplitParameters
@@ -58,7 +59,9 @@ class SizedBand(Section):
 
     @property
     def si(self) -> Band:
-        return Band(tuple(float(edge) * 1e-6 for edge in self.edges_us), tuple(map(float, self.p10)), tuple(map(float, self.p90)))
+        return Band(
+            column([float(edge) * 1e-6 for edge in self.edges_us]), column([*map(float, self.p10)]), column([*map(float, self.p90)])
+        )
 
 
 class KernelFit(Sourced, Section):
@@ -78,7 +81,7 @@ class KernelFit(Sourced, Section):
     @property
     def si(self) -> dict[str, Any]:
         """What the engine uses."""
-        return {"parameters": self.values, "band": {name: list(each) for name, each in self.band.si._asdict().items()}}
+        return {"parameters": self.values, "band": {name: each.tolist() for name, each in self.band.si._asdict().items()}}
 
     def head(self) -> dict[str, Any]:
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -27,7 +27,8 @@ class Kernel(NamedTuple):
     program: str
 
 
-def kernel(found: Calibrations, name: KernelName, programs: Sequence[str]) -> Kernel | None:
+@lru_cache(maxsize=4096)
+def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> Kernel | None:
     """Of `programs`, the likest first, the first that any calibration has, from the nearest; None where none has any.
 
     Another program on the same chip says less than the same program on another chip.
@@ -41,22 +42,22 @@ def kernel(found: Calibrations, name: KernelName, programs: Sequence[str]) -> Ke
     return None
 
 
-def product_programs(bits: int, *, in_blocks: bool = False) -> list[str]:
+def product_programs(bits: int, *, in_blocks: bool = False) -> tuple[str, ...]:
     """The programs of products whose wider operand has so many bits; `in_blocks` where scales stand by blocks of both operands."""
-    return [*(["bits-8-blocks"] if in_blocks and bits == 8 else []), f"bits-{bits}", "bits-16"]
+    return (*(("bits-8-blocks",) if in_blocks and bits == 8 else ()), f"bits-{bits}", "bits-16")
 
 
-def attention_programs(q_bits: int, kv_bits: int, head_dim: float) -> list[str]:
+def attention_programs(q_bits: int, kv_bits: int, head_dim: float) -> tuple[str, ...]:
     """The programs of attention with these formats and heads of this width, then those of other widths and of 16 bits."""
     exact = next(index for index, (most, _) in enumerate(WIDTHS) if head_dim <= most)
     widths = sorted(range(len(WIDTHS)), key=lambda index: abs(index - exact))
     formats = dict.fromkeys((f"q{q_bits}-kv{kv_bits}", f"q16-kv{kv_bits}", "q16-kv16"))
-    return [f"{each}-{WIDTHS[index][1]}" for each in formats for index in widths]
+    return tuple([f"{each}-{WIDTHS[index][1]}" for each in formats for index in widths])
 
 
-def latent_programs(q_bits: int, kv_bits: int) -> list[str]:
+def latent_programs(q_bits: int, kv_bits: int) -> tuple[str, ...]:
     """The programs of latent attention with these formats."""
-    return list(dict.fromkeys((f"q{q_bits}-kv{kv_bits}", f"q16-kv{kv_bits}", "q16-kv16")))
+    return tuple(dict.fromkeys((f"q{q_bits}-kv{kv_bits}", f"q16-kv{kv_bits}", "q16-kv16")))
 
 
 def _kernel(name: KernelName, fit: KernelFit, basis: Basis, ref: str, program: str) -> Kernel:

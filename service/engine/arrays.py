@@ -35,7 +35,9 @@ def constant(value: float) -> Real:
     return found
 
 
+ZERO = constant(0.0)
 ONE = constant(1.0)
+TWO = constant(2.0)
 
 
 def shared(values: Real) -> Real:

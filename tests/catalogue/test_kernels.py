@@ -58,12 +58,12 @@ def test_every_chip_has_parameters_for_every_kernel() -> None:
         "decode": attention_programs(16, 16, 64),
         "latent_prefill": latent_programs(8, 8),
         "latent_decode": latent_programs(16, 8),
-        "passes": ["pointwise"],
+        "passes": ("pointwise",),
     }
     assert asked.keys() == MODELS.keys()
     for chip in CATALOGUE.chips:
         for name, programs in asked.items():
-            assert kernel(CATALOGUE.calibrations_of(chip), name, programs), (chip.id, name)  # type: ignore[arg-type]
+            assert kernel(CATALOGUE.calibrations_of(chip), name, programs), (chip.id, name)
 
 
 def test_the_band_is_wider_the_further_the_parameters_come_from() -> None:
@@ -75,7 +75,7 @@ def test_the_band_is_wider_the_further_the_parameters_come_from() -> None:
 
 
 def test_a_head_takes_the_program_of_its_width_before_one_of_another() -> None:
-    assert attention_programs(16, 8, 128)[:2] == ["q16-kv8-narrow", "q16-kv8-wide"]
+    assert attention_programs(16, 8, 128)[:2] == ("q16-kv8-narrow", "q16-kv8-wide")
     assert attention_programs(16, 16, 192)[0] == "q16-kv16-wide"
     assert attention_programs(8, 8, 512)[0] == "q8-kv8-widest"
     assert attention_programs(8, 8, 512)[-1] == "q16-kv16-narrow"

@@ -92,9 +92,9 @@ def product_time(found: Mapping[str, float], told: Told) -> Real:
 
 def _best(told: Told, p: GemmParameters) -> Real:
     problem = Problem(told.product, told.silicon, p)
-    every = search.candidates(problem)
-    times = np.where(fits(told.product, every, told.silicon), problem.time(every, LOOP), np.inf)
-    return np.asarray(times.min(axis=(0, 1)))
+    every, _ = search.candidates(problem)
+    times = np.where(fits(told.product, every, told.silicon), problem.work(every, LOOP).alone, np.inf)
+    return np.asarray(times.min(axis=0))
 
 
 def layer_time(found: Mapping[str, float], told: Moe) -> Real:

@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Real
+from ..arrays import ONE, TWO, ZERO, Real, constant
 from .losses import Ladder
 from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
 from .rereads import hbm_bytes, partial_bytes
 from .silicon import Silicon
 from .tiling import Grid, Product, Tiling, grid
 
-EPILOGUE = 0.5
+EPILOGUE = constant(0.5)
 """Share of the time to write a tile that the next tile does not hide."""
-STEP_BYTES = 128.0
+STEP_BYTES = constant(128.0)
 """Bytes along k that one step of latency brings for each row."""
 
 
@@ -61,29 +61,32 @@ class GemmParameters(NamedTuple):
 
 
 class Work(NamedTuple):
-    """The parts of a product: times [s], but for the grid and the rounds."""
+    """The parts of a product and the time they take together [s]; tiles and waves are counts."""
 
-    at: Grid
+    tiles: Real
     waves: Real
     math: Real
-    """of one tile"""
-    chip: Real
+    """of one tile, at the peak"""
+    fed: Real
+    left: Real
     memory: Real
-    split: Real
+    alone: Real
+    """of the whole product, without what comes before and after it"""
 
 
-def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Work:
-    """What chip and memory do for a tiling."""
-    at = grid(product, tiling, silicon)
+def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State, *, at: Grid) -> Work:
+    """What chip and memory do for a tiling, and how long that takes."""
     rounds = waves(at.tiles, silicon.cores, p.quantized)
-    math = tile_math(product, tiling, at, silicon) / p.math
+    math = tile_math(product, tiling, at, silicon)
+    reached = math / p.math
     fed = tile_feed(product, tiling, at, silicon) / p.feed
-    steps = at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s)
+    steps = at.depth * step_time(product, p)
     left = tile_output(product, tiling, silicon) / p.feed
-    chip = rounds * (np.maximum(np.maximum(math, fed), steps) + left + p.fill_s)
-    cold = 1.0 - hot_share(product, silicon, p, state)
+    chip = rounds * (np.maximum(np.maximum(reached, fed), steps) + left + p.fill_s)
+    cold = ONE - hot_share(product, silicon, p, state)
     memory = cold * hbm_bytes(product, tiling, at, silicon) / (p.memory * silicon.hbm_bandwidth)
-    return Work(at, rounds, math, chip, memory, split_time(product, tiling, silicon, p))
+    t = overlapped(chip, memory, p.overlap) + split_time(product, tiling, silicon, p)
+    return Work(at.tiles, rounds, math, fed, left, memory, throttled(t, np.minimum(rounds * reached / t, ONE), p.throttle))
 
 
 def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
@@ -92,9 +95,8 @@ def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
     A weight-stationary systolic array takes the rows of the tile once for each block of weights of its size, passes back to back,
     and once fills and drains; without an array the edge is 1 and there is nothing to fill.
     """
-    block = silicon.array * silicon.array
-    passes = silicon.array * np.ceil(tiling.tn / silicon.array) * at.depth / block
-    return 2.0 * block * (passes * np.maximum(tiling.tm, silicon.issue_rows) + silicon.fill_rows) * (silicon.cores / product.peak)
+    row = TWO * (silicon.array * np.ceil(tiling.tn / silicon.array)) * at.depth
+    return (row * np.maximum(tiling.tm, silicon.issue_rows) + silicon.fill_operations) * (silicon.cores / product.peak)
 
 
 def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
@@ -106,6 +108,11 @@ def tile_output(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
     """Clocks' worth of time that the results of a tile take to leave a core at one byte per clock [s]: half of it, for the other half
     hides behind the next tile."""
     return EPILOGUE * tiling.tm * tiling.tn * product.out_bytes / silicon.feed_clock
+
+
+def step_time(product: Product, p: GemmParameters) -> Real:
+    """Least time of an element of k [s]."""
+    return np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s
 
 
 def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:
@@ -120,17 +127,10 @@ def split_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParame
     return through + p.split_s * np.log2(tiling.split)
 
 
-def product_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Real:
-    """Time of the product alone [s]."""
-    parts = work(product, tiling, silicon, p, state)
-    t = overlapped(parts.chip, parts.memory, p.overlap) + parts.split
-    return throttled(t, np.minimum(parts.waves * parts.math / t, 1.0), p.throttle)
-
-
 def quantize_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
     """A pass over the activation before the product: read wide, written narrow; none where it arrives as it is [s]."""
     moved = product.batch * product.m * product.k * (product.cast_bytes + product.a_bytes)
-    return np.where(product.cast_bytes > 0.0, p.quantize_s + moved / (p.memory * silicon.hbm_bandwidth), 0.0)
+    return np.where(product.cast_bytes > ZERO, p.quantize_s + moved / (p.memory * silicon.hbm_bandwidth), ZERO)
 
 
 def launch_time(p: GemmParameters, state: State) -> Real:
@@ -140,21 +140,20 @@ def launch_time(p: GemmParameters, state: State) -> Real:
 
 def ladder(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State) -> Ladder:
     """From the roofline to the time of the whole op, for a tiling [rows]."""
-    parts = work(product, tiling, silicon, p, state)
-    math, fed = tile_math(product, tiling, parts.at, silicon), tile_feed(product, tiling, parts.at, silicon) / p.feed
-    left = tile_output(product, tiling, silicon) / p.feed
-    cold = 1.0 - hot_share(product, silicon, p, state)
-    once = cold * product.bytes / silicon.hbm_bandwidth
-    again = parts.memory * p.memory
-    padded = parts.at.tiles * math / silicon.cores
-    alone = product_time(product, tiling, silicon, p, state)
+    return ladder_of(work(product, tiling, silicon, p, state, at=grid(product, tiling, silicon)), product, silicon, p, state)
+
+
+def ladder_of(parts: Work, product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Ladder:
+    """The same for a tiling whose parts are known."""
+    math, alone = parts.waves * parts.math, parts.alone
+    once = (ONE - hot_share(product, silicon, p, state)) * product.bytes / silicon.hbm_bandwidth
     quantized = alone + quantize_time(product, silicon, p)
     return Ladder(
         roofline=np.maximum(product.flops / product.peak, once),
-        padding=np.maximum(padded, once),
-        waves=np.maximum(parts.waves * math, once),
-        rereads=np.maximum(parts.waves * math, again),
-        bandwidth=np.maximum(parts.waves * (np.maximum(math, fed) + left), parts.memory),
+        padding=np.maximum(parts.tiles * parts.math / silicon.cores, once),
+        waves=np.maximum(math, once),
+        rereads=np.maximum(math, parts.memory * p.memory),
+        bandwidth=np.maximum(parts.waves * (np.maximum(parts.math, parts.fed) + parts.left), parts.memory),
         rate=alone,
         quantization=quantized,
         launch=quantized + launch_time(p, state),

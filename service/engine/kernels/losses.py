@@ -60,16 +60,18 @@ class Ladder(NamedTuple):
 class Choice(NamedTuple):
     """Which of some candidates each row takes."""
 
-    candidate: NDArray[np.intp]
+    places: NDArray[np.intp]
+    """of what is taken, in a block [candidates, rows] laid out row after row"""
     shape: tuple[int, ...]
     """[candidates, rows]"""
 
     def of(self, values: Real) -> Real:
         """Row by row what the candidate has of `values`, which may be the same for all candidates or all rows."""
-        taken: Real = np.broadcast_to(values, self.shape)[self.candidate, np.arange(self.shape[1])]
-        return taken
+        whole = values if values.shape == self.shape else np.broadcast_to(values, self.shape)
+        return whole.reshape(-1)[self.places]
 
 
 def least(times: Real) -> Choice:
-    """The fastest candidate of each row, of `times` [candidates, rows]."""
-    return Choice(np.argmin(times, axis=0), times.shape)
+    """The fastest candidate of each row, of `times` [candidates, rows]; the first of those that are equally fast."""
+    rows = times.shape[1]
+    return Choice(times.argmin(axis=0) * rows + np.arange(rows), times.shape)

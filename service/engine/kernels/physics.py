@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Real
+from ..arrays import ONE, ZERO, Real, constant
 
-THROTTLE_AFTER_S = 1e-3
+THROTTLE_AFTER_S = constant(1e-3)
 """Time in which half of the loss of clock of a long kernel has come [s]: power limits act over milliseconds."""
 
-PARTLY_CACHED = 0.35
+PARTLY_CACHED = constant(0.35)
 """Share of the last cache over which a working set goes from fitting whole to not at all."""
 
 GRAPH, EAGER = "graph", "eager"
@@ -36,7 +36,7 @@ def waves(blocks: Real, cores: Real, quantized: Real) -> Real:
     >>> waves(np.array([108.0, 109.0, 109.0]), np.array([108.0]), np.array([1.0, 1.0, 0.0])).round(3)
     array([1.   , 2.   , 1.009])
     """
-    even = np.maximum(blocks / cores, 1.0)
+    even = np.maximum(blocks / cores, ONE)
     rounds: Real = even + quantized * (np.ceil(even) - even)
     return rounds
 
@@ -50,15 +50,15 @@ def overlapped(a: Real, b: Real, overlap: Real) -> Real:
     """
     longer = np.maximum(a, b)
     ratio = np.minimum(a, b) / longer
-    return longer * (1.0 + ratio**overlap) ** (1.0 / overlap)
+    return longer * (ONE + ratio**overlap) ** (ONE / overlap)
 
 
 def throttled(t: Real, share: Real, loss: Real) -> Real:
     """Time [s] when the clock falls by the fraction `loss` in the long run, felt by the `share` of the time that computes."""
-    return t * (1.0 + loss / (1.0 - loss) * share * t / (t + THROTTLE_AFTER_S))
+    return t * (ONE + loss / (ONE - loss) * share * t / (t + THROTTLE_AFTER_S))
 
 
 def cached_share(bytes_moved: Real, capacity: Real, *, copies: Real, share: Real) -> Real:
     """Fraction of the traffic that the last cache serves in a loop over `copies` sets of operands; `share` at most."""
     room = capacity - copies * bytes_moved
-    return share * np.minimum(np.maximum(room / np.maximum(PARTLY_CACHED * capacity, 1.0), 0.0), 1.0)
+    return share * np.minimum(np.maximum(room / np.maximum(PARTLY_CACHED * capacity, ONE), ZERO), ONE)

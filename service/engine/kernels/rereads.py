@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Real
+from ..arrays import ONE, TWO, ZERO, Real, constant
 from .silicon import Silicon
 from .tiling import Grid, Product, Tiling
 
-KEPT = 0.6
+KEPT = constant(0.6)
 """Share of the last cache that the smaller operand can keep while the other streams through."""
-SPILL = 0.5
+SPILL = constant(0.5)
 """Share of the last cache that partial sums can keep."""
 
 
@@ -30,11 +30,11 @@ class Raster(NamedTuple):
 
 
 def raster(at: Grid, tiling: Tiling, silicon: Silicon) -> Raster:
-    """The raster of one tile per core that reads least."""
-    near_square = np.maximum(np.rint(np.sqrt(silicon.cores * tiling.tn / tiling.tm)), 1.0)
+    """The raster of one tile per core that reads least; of one tile where each core reads for itself."""
+    cores = silicon.cores_of_raster
+    near_square = np.minimum(np.maximum(np.rint(np.sqrt(cores * tiling.tn / tiling.tm)), ONE), cores)
     rows = np.minimum(at.rows, near_square)
-    cols = np.minimum(at.cols, np.ceil(silicon.cores / rows))
-    return Raster(np.where(silicon.is_cached, rows, 1.0), np.where(silicon.is_cached, cols, 1.0))
+    return Raster(rows, np.minimum(at.cols, np.ceil(cores / rows)))
 
 
 def operand_reads(product: Product, at: Grid, over: Raster) -> Real:
@@ -46,11 +46,11 @@ def operand_reads(product: Product, at: Grid, over: Raster) -> Real:
 def hbm_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
     """Bytes between HBM and the chip: operands as often as they are read, the output once, partial sums that the cache cannot keep."""
     again = operand_reads(product, at, raster(at, tiling, silicon)) - product.inputs
-    missed = 1.0 - np.minimum(KEPT * silicon.cache_bytes / product.smaller, 1.0)
-    spilled = np.maximum(partial_bytes(product, tiling) - SPILL * silicon.cache_bytes, 0.0)
+    missed = ONE - np.minimum(KEPT * silicon.cache_bytes / product.smaller, ONE)
+    spilled = np.maximum(partial_bytes(product, tiling) - SPILL * silicon.cache_bytes, ZERO)
     return product.bytes + again * missed + spilled
 
 
 def partial_bytes(product: Product, tiling: Tiling) -> Real:
     """Bytes of partial sums that split tiles write and read; none without a split."""
-    return (tiling.split > 1.0) * tiling.split * (2.0 * product.sums)
+    return (tiling.split > ONE) * tiling.split * (TWO * product.sums)

@@ -1,27 +1,29 @@
 """Which tile, and how many cores share one: the choice that a library's heuristic would make with perfect knowledge of the model.
 
-Each shape of tile comes with two splits of k around the best one, which is found in closed form. A rough time, without powers,
-discards most candidates; the rest are timed in full and the fastest is taken.
+Each shape of tile comes with two splits of k around the best one, which is found in closed form. All of them are timed in full, as
+rows of one block, and the fastest is taken.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Real, cut
-from .gemm import STEP_BYTES, GemmParameters, product_time, tile_feed, tile_math, work
+from ..arrays import ONE, TWO, Real, any_of, constant, cut
+from .gemm import GemmParameters, Work, step_time, tile_feed, tile_math, work
+from .losses import least
 from .physics import State
-from .silicon import Silicon
-from .tiling import Product, Tiling, fits, grid, shapes
+from .silicon import SHAPES, Silicon
+from .tiling import Grid, Product, Tiling, fits, grid, shapes
 
-SURVIVORS = 4
-"""Candidates of each row that are timed in full."""
-LARGEST_SPLIT = 32.0
-SMALLEST = 1e-100
+SPLITS: Real = np.repeat([[1.0], [2.0]], len(SHAPES) // 2, axis=0)
+"""Of each candidate, in multiples of the power of two below the best split."""
+LARGEST_SPLIT = constant(32.0)
+SMALLEST = constant(1e-100)
 """Stands for a split that costs nothing [s]."""
-PART = 1024
+HALF, FOUR, LN_2 = constant(0.5), constant(4.0), constant(np.log(2.0))
+PART = 256
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
 
 
@@ -34,70 +36,88 @@ class Problem(NamedTuple):
 
     @property
     def rows(self) -> int:
-        return max(self.product.rows, self.silicon.cores.size, *(each.size for each in self.parameters))
+        return max(self.product.rows, self.silicon.rows, *(each.size for each in self.parameters))
+
+    @property
+    def repeated(self) -> Problem:
+        """One row for each candidate, [candidates, 1]: arrays of one shape are multiplied in half the time that broadcasting takes."""
+        columns = (*self.product.columns, *self.parameters)
+        blocks = np.repeat(np.concatenate(columns), len(SHAPES)).reshape(len(columns), len(SHAPES), 1)
+        own = len(columns) - len(self.parameters)
+        return Problem(Product(*blocks[:own]), self.silicon.spread, GemmParameters(*blocks[own:]))
 
     def cut(self, part: slice) -> Problem:
         return Problem(self.product.cut(part), self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
 
-    def time(self, tiling: Tiling, state: State) -> Real:
-        """Time of the product for a tiling that has room [s]."""
-        return product_time(self.product, tiling, self.silicon, self.parameters, state)
+    def work(self, tiling: Tiling, state: State) -> Work:
+        """What a tiling that has room does."""
+        product, silicon, p = self
+        return work(product, tiling, silicon, p, state, at=grid(product, tiling, silicon))
 
-    def rough_time(self, tiling: Tiling, state: State) -> Real:
-        """The same with the powers of the overlap replaced by a parabola that meets them at both ends, and no loss of clock [s]."""
-        parts = work(self.product, tiling, self.silicon, self.parameters, state)
-        longer, shorter = np.maximum(parts.chip, parts.memory), np.minimum(parts.chip, parts.memory)
-        equal = 2.0 ** (1.0 / self.parameters.overlap) - 1.0
-        t = longer + equal * shorter * (shorter / longer) + parts.split
-        return np.where(fits(self.product, tiling, self.silicon), t, np.inf)
+
+class Found(NamedTuple):
+    """The fastest tiling and what it does [rows]."""
+
+    tiling: Tiling
+    work: Work
 
 
 def fastest(problem: Problem, state: State) -> Tiling:
     """The tiling that takes the least time [rows]."""
+    return search(problem, state).tiling
+
+
+def search(problem: Problem, state: State) -> Found:
+    """The tiling that takes the least time, with the parts of that time."""
     rows = problem.rows
     if rows <= PART:
-        return _fastest(problem, state)
-    chosen = [_fastest(problem.cut(slice(start, start + PART)), state) for start in range(0, rows, PART)]
-    return Tiling(*(np.concatenate(columns) for columns in zip(*chosen, strict=True)))
+        return _search(problem.repeated if rows == 1 else problem, rows, state)
+    parts = [_search(problem.cut(slice(start, start + PART)), min(PART, rows - start), state) for start in range(0, rows, PART)]
+    tilings, works = zip(*parts, strict=True)
+    return Found(_joined(tilings), _joined(works))
 
 
-def _fastest(problem: Problem, state: State) -> Tiling:
-    every = candidates(problem)
-    rough = problem.rough_time(every, state)
-    shape_count, rows = rough.shape[1:]
-    rough = rough.reshape(-1, rows)
-    index = np.sort(np.argpartition(rough, SURVIVORS, axis=0)[:SURVIVORS], axis=0)  # in their first order, for ties
-    row, shape = np.arange(rows), index % shape_count
-    tm, tn = (np.broadcast_to(each, (shape_count, rows))[shape, row] for each in (every.tm, every.tn))
-    kept = Tiling(tm, tn, every.split.reshape(-1, rows)[index, row])
-    times = np.where(rough[index, row] < np.inf, problem.time(kept, state), np.inf)
-    best = np.argmin(times, axis=0)
-    return Tiling(*(each[best, row] for each in kept))
+def _joined(parts: tuple[Any, ...]) -> Any:
+    """Columns of parts, one after another."""
+    return type(parts[0])(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def candidates(problem: Problem) -> Tiling:
-    """Every shape [shapes, rows] with two splits [2, shapes, rows], so that what a split does not change is computed once."""
-    tm, tn = shapes(problem.product, problem.silicon)
-    below = np.broadcast_to(split_below(problem, tm, tn), (len(tm), problem.rows))
-    return Tiling(tm, tn, np.stack([below, np.minimum(2.0 * below, LARGEST_SPLIT)]))
+def _search(problem: Problem, rows: int, state: State) -> Found:
+    product, silicon, p = problem
+    every, at = candidates(problem)
+    parts = work(product, every, silicon, p, state, at=at)
+    times = np.where(fits(product, every, silicon), parts.alone, np.inf)
+    best = least(times if times.shape[1] == rows else np.broadcast_to(times, (len(times), rows)))
+    return Found(Tiling(*map(best.of, every)), Work(*map(best.of, parts)))
 
 
-def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
-    """The power of two at or below the best split of k.
+def candidates(problem: Problem) -> tuple[Tiling, Grid]:
+    """Every shape with the split below the best one, and again with twice that split [candidates, rows]; and what follows."""
+    product, silicon, _ = problem
+    tm, tn = shapes(product, silicon)
+    whole = grid(product, Tiling(tm, tn, ONE), silicon)
+    split = np.minimum(SPLITS * split_below(problem, tm, tn, whole), LARGEST_SPLIT)
+    return Tiling(tm, tn, split), whole.shared(split, product, silicon)
+
+
+def split_below(problem: Problem, tm: Real, tn: Real, at: Grid) -> Real:
+    """The power of two at or below the best split of k, for tiles that stand whole in `at`.
 
     Split s ways, a tile takes A/s along k, adds R·s of partial sums and S·log₂ s of synchronisation; the sum is least where
     A/s² = R + S/(s·ln 2). More than fills one wave, or makes the chip faster than its memory, does not help.
     """
     product, silicon, p = problem
-    whole = Tiling(tm, tn, np.ones(1))
-    at = grid(product, whole, silicon)
+    cores = silicon.cores / at.tiles
+    if not any_of(cores > ONE):
+        return np.ones_like(cores)
+    whole = Tiling(tm, tn, ONE)
     a = np.maximum(tile_math(product, whole, at, silicon) / p.math, tile_feed(product, whole, at, silicon) / p.feed)
-    a = np.maximum(a, at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s))
-    r = 2.0 * product.sums / (p.feed * silicon.clock * silicon.cores)
-    u = p.split_s / np.log(2.0)
-    best = 2.0 * a / np.maximum(u + np.sqrt(u * u + 4.0 * a * r), SMALLEST)
-    useful = a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
-    limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / silicon.step))
-    _, exponent = np.frexp(np.minimum(np.maximum(limit, 1.0), LARGEST_SPLIT))
-    below: Real = np.ldexp(1.0, exponent - 1)
+    a = np.maximum(a, at.depth * step_time(product, p))
+    r = TWO * product.sums / (p.feed * silicon.clock * silicon.cores)
+    u = p.split_s / LN_2
+    best = TWO * a / np.maximum(u + np.sqrt(u * u + FOUR * a * r), SMALLEST)
+    useful = a * np.maximum(at.tiles / silicon.cores, ONE) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
+    limit = np.minimum(np.minimum(cores, best), np.minimum(useful, at.depth / silicon.step))
+    _, exponent = np.frexp(np.minimum(np.maximum(limit, ONE), LARGEST_SPLIT))
+    below: Real = np.ldexp(HALF, exponent)
     return below

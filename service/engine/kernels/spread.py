@@ -12,11 +12,11 @@ from ..arrays import Real
 class Band(NamedTuple):
     """Multiples of the estimate at the tenth and the ninetieth of a hundred measured times, by the size of the estimate."""
 
-    edges_s: tuple[float, ...]
+    edges_s: Real
     """where one size ends and the next begins, ascending [s]"""
-    p10: tuple[float, ...]
+    p10: Real
     """of each size, one more than edges"""
-    p90: tuple[float, ...]
+    p90: Real
 
 
 class Spread(NamedTuple):
@@ -30,9 +30,10 @@ def spread(estimate: Real, roofline: Real, band: Band) -> Spread:
     """The band around an estimate; its lower end is not below the roofline.
 
     >>> import numpy as np
-    >>> found = spread(np.array([1e-5, 1e-3]), np.zeros(1), Band((1e-4,), (0.5, 0.9), (2.0, 1.1)))
+    >>> band = Band(np.array([1e-4]), np.array([0.5, 0.9]), np.array([2.0, 1.1]))
+    >>> found = spread(np.array([1e-5, 1e-3]), np.zeros(1), band)
     >>> found.p10.round(6).tolist(), found.p90.round(6).tolist()
     ([5e-06, 0.0009], [2e-05, 0.0011])
     """
-    size = np.searchsorted(band.edges_s, estimate)
-    return Spread(np.maximum(estimate * np.array(band.p10)[size], np.minimum(roofline, estimate)), estimate * np.array(band.p90)[size])
+    size = band.edges_s.searchsorted(estimate)
+    return Spread(np.maximum(estimate * band.p10[size], np.minimum(roofline, estimate)), estimate * band.p90[size])

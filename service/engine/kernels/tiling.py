@@ -8,7 +8,6 @@ Source     NVIDIA, "Matrix Multiplication Background User's Guide", tile and wav
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Real, cut
-from .silicon import SHAPES, SUM_BYTES, Silicon
+from ..arrays import TWO, Real, constant, cut
+from .silicon import SUM_BYTES, Silicon
 
-STAGES = 2.0
+STAGES = constant(2.0)
 """Steps that are in the store at once: one is computed with, one arrives."""
-SUBLANES = 8.0
+SUBLANES = constant(8.0)
 """Rows of a vector register of a chip with a systolic array, to which a tile is cut."""
 
 
@@ -43,12 +42,16 @@ class Product:
 
     def cut(self, part: slice) -> Product:
         """The rows of `part`; a column that all rows share stays as it is."""
-        return Product(**{field.name: cut(getattr(self, field.name), part) for field in dataclasses.fields(self)})
+        return Product(*[cut(each, part) for each in self.columns])
+
+    @property
+    def columns(self) -> list[Real]:
+        """The members, in their order."""
+        return [self.m, self.n, self.k, self.batch, self.a_bytes, self.b_bytes, self.out_bytes, self.peak, self.cast_bytes]
 
     @property
     def rows(self) -> int:
-        columns: list[Real] = [getattr(self, field.name) for field in dataclasses.fields(self)]
-        return max(each.size for each in columns)
+        return max([each.size for each in self.columns])
 
     @cached_property
     def sizes(self) -> tuple[Real, Real, Real]:
@@ -57,7 +60,7 @@ class Product:
 
     @cached_property
     def flops(self) -> Real:
-        return 2.0 * self.batch * self.m * self.n * self.k
+        return TWO * self.batch * self.m * self.n * self.k
 
     @cached_property
     def inputs(self) -> Real:
@@ -106,36 +109,43 @@ class Grid(NamedTuple):
     def per_matrix(self) -> Real:
         return self.rows * self.cols
 
+    def shared(self, split: Real, product: Product, silicon: Silicon) -> Grid:
+        """The same with each tile, a whole one so far, shared by `split` cores."""
+        return Grid(self.rows, self.cols, self.tiles * split, depth(product, split, silicon))
+
 
 def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
     """tm and tn of the candidates [shapes, rows]: those of libraries, larger by a power of two where the store is larger.
 
     On a systolic array, which takes rows as a stream, a tile ends with the rows of the matrix.
     """
-    scale = silicon.tile_scale
-    tm, tn = SHAPES[:, :1] * scale, SHAPES[:, 1:] * scale
-    return np.where(silicon.streams, np.minimum(tm, SUBLANES * np.ceil(product.m / SUBLANES)), tm), tn
+    tm, tn = silicon.shapes
+    if silicon.has_streams:
+        tm = np.where(silicon.streams, np.minimum(tm, SUBLANES * np.ceil(product.m / SUBLANES)), tm)
+    return tm, tn
 
 
 def grid(product: Product, tiling: Tiling, silicon: Silicon) -> Grid:
     """Tiles of a product and the depth that each walks."""
     rows, cols = np.ceil(product.m / tiling.tm), np.ceil(product.n / tiling.tn)
-    depth = silicon.step * np.ceil(product.k / (tiling.split * silicon.step))
-    return Grid(rows, cols, rows * cols * tiling.split * product.batch, depth)
+    return Grid(rows, cols, rows * cols * tiling.split * product.batch, depth(product, tiling.split, silicon))
+
+
+def depth(product: Product, split: Real, silicon: Silicon) -> Real:
+    """Elements of k that one of `split` cores walks, whole steps."""
+    return silicon.step * np.ceil(product.k / (split * silicon.step))
 
 
 def footprint(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
     """Bytes of the store beside a core that a tile takes."""
     operands = STAGES * silicon.step * (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes)
-    sums = np.where(silicon.sums_apart, 0.0, SUM_BYTES)
-    return operands + sums * tiling.tm * tiling.tn
+    return operands + silicon.sum_bytes * (tiling.tm * tiling.tn)
 
 
 def fits(product: Product, tiling: Tiling, silicon: Silicon) -> NDArray[np.bool_]:
     """Whether a tile has room, operands and sums."""
-    own = np.where(silicon.sums_apart, silicon.accumulator_bytes, np.inf)
-    room: NDArray[np.bool_] = (footprint(product, tiling, silicon) <= silicon.tile_bytes) & (SUM_BYTES * tiling.tm * tiling.tn <= own)
-    return room
+    room: NDArray[np.bool_] = footprint(product, tiling, silicon) <= silicon.tile_bytes
+    return room & (tiling.tm * tiling.tn <= silicon.sums_room)
 
 
 def padding_efficiency(product: Product, tiling: Tiling, at: Grid) -> Real:

@@ -112,6 +112,6 @@ def test_the_quantisation_of_the_activation_is_a_pass_of_its_own() -> None:
 
 
 def test_the_band_holds_the_estimate_and_not_what_no_kernel_can() -> None:
-    found = spread(column([1e-5, 1e-3]), column([9e-6, 1e-4]), Band((1e-4,), (0.5, 0.9), (2.0, 1.1)))
+    found = spread(column([1e-5, 1e-3]), column([9e-6, 1e-4]), Band(column(1e-4), column([0.5, 0.9]), column([2.0, 1.1])))
     assert found.p10.tolist() == [9e-6, 1e-3 * 0.9]
     assert found.p90.tolist() == [2e-5, 1e-3 * 1.1]

@@ -71,7 +71,7 @@ def test_a_larger_cache_never_reads_more() -> None:
 
 def test_an_operand_that_the_cache_keeps_is_not_read_again() -> None:
     ask, tiles = product(65536.0, 256.0, 4096.0), tiling(64, 16)
-    keeps = silicon(cache_bytes=256 * 4096 * 2 / KEPT)
+    keeps = silicon(cache_bytes=256 * 4096 * 2 / float(KEPT))
     assert first(hbm_bytes(ask, tiles, grid(ask, tiles, keeps), keeps)) == first(ask.bytes)
 
 
