@@ -18,6 +18,7 @@ import numpy as np
 from ..arrays import Real
 from ..attending import causal_pairs
 from .attend import Attend
+from .blocks import Blocks
 from .losses import Ladder, least
 from .physics import EAGER, State, overlapped, throttled
 from .silicon import Silicon
@@ -174,3 +175,12 @@ def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> L
         quantization=converted,
         launch=converted + launch_time(p, state),
     ).climbing()
+
+
+def blocks(ask: Attend, silicon: Silicon, p: FlashParameters) -> Blocks:
+    """The blocks of the fastest candidate. Those of one wave may differ in length: cores wait for the longest that starts last."""
+    best = least(kernel_times(ask, silicon, p))
+    at = Walk(*(best.of(each) for each in walk(ask, p)))
+    busy = makespan(at.pairs, at.longest, at.blocks, silicon.cores, p.tail)
+    wave = at.pairs / silicon.cores / busy
+    return Blocks(best.of(BLOCK_ROWS), KEYS, at.blocks, np.ones(1), ask.pairs / at.pairs, wave)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import Real
 from .attend import Attend
+from .blocks import Blocks
 from .losses import Ladder, least
 from .physics import EAGER, RESIDENT, State, overlapped, waves
 from .silicon import ISSUE_ROWS, Silicon
@@ -154,3 +155,12 @@ def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> L
         quantization=alone,
         launch=alone + launch_time(ask, p, state),
     ).climbing()
+
+
+def blocks(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Blocks:
+    """The blocks of the fastest split, each of which walks its share of the keys."""
+    best = least(kernel_times(ask, silicon, p, state))
+    at = Plan(*(best.of(each) for each in plan(ask, silicon, p)))
+    computed = ask.batch * ask.kv_heads * at.rows * ask.keys_read
+    wave = at.blocks / (np.ceil(at.blocks / silicon.cores) * silicon.cores)
+    return Blocks(np.minimum(at.rows, BLOCK_ROWS), STEP_KEYS, at.blocks / at.split, at.split, ask.pairs / computed, wave)
