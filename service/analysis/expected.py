@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.calibration import Basis
-from ..engine.arrays import ONE, Code, Real
+from ..engine.arrays import Code, Real
 from ..engine.collective import Collective
 from ..engine.collectives import COLLECTIVES
 from ..engine.fabric import Exchange, Fabric
@@ -57,7 +57,7 @@ class Expected(NamedTuple):
     time: Foreseen | None
     notes: tuple[str, ...]
     kernels: Timed | None = None
-    tile_speedup: Real = ONE
+    tile_speedup: Real = tiles.SAME
     """of the tile that would be chosen over the one that is given"""
 
 

@@ -6,7 +6,7 @@ Rows may stand for chips of their own, and for heads of different widths; each t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -165,25 +165,24 @@ def _tiled(problem: Problem, setup: Setup) -> tuple[Ladder, Callable[[], Layer]]
     """The time of a product and its tiles: as given, else the fastest, or small ones where the store of a core holds no other."""
     product, silicon, p = problem
     if setup.tile is not None:
-        return given.ladder(product, setup.tile, silicon, p, setup.state), partial(given.of_product, product, setup.tile, silicon)
+        return given.ladder(product, setup.tile, silicon, p, setup.state), cache(partial(given.of_product, product, setup.tile, silicon))
     tiling = fastest(problem, setup.state)
     has_room = fits(product, tiling, silicon)
     if not all_of(has_room):
         small = given.squeezed(product, silicon)
         tiling = Tiling(*(np.where(has_room, each, other) for each, other in zip(tiling, small.tiling, strict=True)))
         silicon = Stepped.by(silicon, np.where(has_room, silicon.step, small.k))
-    return gemm.ladder(product, tiling, silicon, p, setup.state), partial(layer.of_product, product, tiling, silicon)
+    return gemm.ladder(product, tiling, silicon, p, setup.state), cache(partial(layer.of_product, product, tiling, silicon))
 
 
 def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: State, silicon: Silicon) -> Timed | None:
     if kernels is None:
         return None
     many, few = kernels
-    ladder = attention.ladder(ask, silicon, many.parameters, few.parameters, state)
+    ladder, tiles = attention.run(ask, silicon, many.parameters, few.parameters, state)
     bands = [each.band(ladder.estimate, ladder.roofline) for each in (few, many)]
     is_decode = ask.q_len == 1.0
     band = Spread(*(np.where(is_decode, one, other) for one, other in zip(*bands, strict=True)))
-    tiles = partial(attention.layer, ask, silicon, many.parameters, few.parameters, state)
     return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis), tiles, silicon)
 
 

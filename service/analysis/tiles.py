@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import ONE, Real, any_of, column, constant
+from ..engine.arrays import Real, any_of, column, constant
 from ..engine.kernels import given
 from ..engine.kernels.given import Tile
 from ..engine.kernels.layer import Layer
@@ -26,6 +26,8 @@ NONE: Final = "none"
 AT: Final = "/options/tile"
 HELPS: Final = constant(1.0 + TIE)
 """A speedup beyond this is one."""
+SAME: Final = column(1.0)
+"""What changes nothing, as a speedup."""
 
 CAUSES: Final = ("launch", "waves", "padding", "rereads", "bandwidth", "rate", "quantization")
 """Why a kernel takes longer than its roofline, in the order of the answer."""
@@ -132,7 +134,7 @@ def speedup(found: Timed, term: Term, report: Report, setup: Setup, is_known: Fl
     Of the times that are expected; in rows that are not `is_known`, for which none are, of those that the tiles leave at least.
     """
     if found.layer is None or setup.tile is None:
-        return ONE
+        return SAME
     chosen = timed(term, report, setup._replace(tile=None))
     assert chosen is not None
     assert chosen.layer is not None

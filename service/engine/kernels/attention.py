@@ -5,8 +5,11 @@ A few queries over a longer cache may go either way and take the faster.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
 from . import blocks, flash, split_kv
 from .attend import Attend
@@ -18,21 +21,29 @@ from .silicon import Silicon
 from .split_kv import SplitParameters
 
 
+class Run(NamedTuple):
+    """The kernel that takes each row."""
+
+    ladder: Ladder
+    layer: Callable[[], Layer]
+    """its blocks, counted when they are asked for"""
+
+
 def ladder(ask: Attend, silicon: Silicon, many: FlashParameters, few: SplitParameters, state: State) -> Ladder:
     """From the roofline to the time of the op, by the kernel that takes each row."""
-    whole, splits = flash.ladder(ask, silicon, many, state), split_kv.ladder(ask, silicon, few, state)
-    takes_splits = _takes_splits(ask, splits, whole)
-    return Ladder(*(np.where(takes_splits, split, block) for split, block in zip(splits, whole, strict=True)))
+    return run(ask, silicon, many, few, state).ladder
 
 
-def layer(ask: Attend, silicon: Silicon, many: FlashParameters, few: SplitParameters, state: State) -> Layer:
-    """The tiles of the kernel that takes each row."""
-    takes_splits = _takes_splits(ask, split_kv.ladder(ask, silicon, few, state), flash.ladder(ask, silicon, many, state))
-    splits = blocks.layer(ask, split_kv.blocks(ask, silicon, few, state), silicon)
-    whole = blocks.layer(ask, flash.blocks(ask, silicon, many), silicon)
-    return Layer(*(np.where(takes_splits, split, block) for split, block in zip(splits, whole, strict=True)))
+def run(ask: Attend, silicon: Silicon, many: FlashParameters, few: SplitParameters, state: State) -> Run:
+    """The time of the op, and how it is cut."""
+    whole, split = flash.chosen(ask, silicon, many), split_kv.chosen(ask, silicon, few, state)
+    steps = split_kv.ladder_of(ask, split, silicon, few, state), flash.ladder_of(ask, whole, silicon, many, state)
+    splits = (ask.q_len == 1.0) | ((ask.q_len < ask.kv_len) & (steps[0].estimate < steps[1].estimate))
 
+    @cache
+    def layer() -> Layer:
+        cuts = split_kv.blocks(ask, split, silicon), flash.blocks(ask, whole, silicon, many)
+        ways = zip(*(blocks.layer(ask, each, silicon) for each in cuts), strict=True)
+        return Layer(*(np.where(splits, one, other) for one, other in ways))
 
-def _takes_splits(ask: Attend, splits: Ladder, whole: Ladder) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = (ask.q_len == 1.0) | ((ask.q_len < ask.kv_len) & (splits.estimate < whole.estimate))
-    return found
+    return Run(Ladder(*(np.where(splits, one, other) for one, other in zip(*steps, strict=True))), layer)
