@@ -19,6 +19,7 @@ from ..engine.kernels.physics import State
 from ..engine.pace import Estimate
 from ..engine.report import Report
 from ..engine.term import Term
+from ..errors import InvalidInput
 from ..schemas.evaluate import OptionsModel
 from .estimates import Predicted, predicted
 from . import tiles
@@ -67,7 +68,9 @@ def expected(term: Term, report: Report, target: Target, options: OptionsModel, 
         found = predicted(term, target.wired.mesh, target.linked, target.calibrations, report.lower)
         return Expected(None, ()) if found is None else Expected(Foreseen(found.estimate, found.basis), (found.note,))
     local, here, setup = fabric.local(term), on_chip(report), setup_of((target,), ALONE, options)
-    tiles.check(local, here, setup)
+    tiles.check_kind(term, options)
+    if (fault := tiles.misfit(local, here, setup)) is not None:
+        raise InvalidInput([fault])
     alone = timed(local, here, setup)
     if alone is None:
         return Expected(None, (UNKNOWN,))
@@ -103,17 +106,27 @@ class Predictions(NamedTuple):
     setup: Setup
 
 
+def have_room(term: Term, report: Report, targets: Sequence[Target], options: OptionsModel) -> NDArray[np.bool_] | None:
+    """Of each row whether its target has room for the tile that is given; None where there is nothing to check."""
+    room = tiles.room(term, report, _of_rows(targets, options))
+    return None if room is None else room.fits
+
+
 def by_target(term: Term, report: Report, targets: Sequence[Target], options: OptionsModel) -> Predictions | None:
     """The predictions for the rows of a term, each of which one chip of its own target runs; None where there are none."""
-    each = {id(target): target for target in targets}
-    places = {known: at for at, known in enumerate(each)}
-    at = np.array([places[id(target)] for target in targets])
-    setup = setup_of(tuple(each.values()), at, options)
+    setup = _of_rows(targets, options)
     found = timed(term, report, setup)
     if found is None:
         return None
-    is_known = np.array([target.is_like_measured for target in each.values()])[at]
+    is_known = np.array([target.is_like_measured for target in setup.targets])[setup.at]
     return Predictions(Estimate(found.ladder.estimate, *found.band), found.basis.astype(np.int8), is_known, found, setup)
+
+
+def _of_rows(targets: Sequence[Target], options: OptionsModel) -> Setup:
+    """The setup of rows that each have a target."""
+    each = {id(target): target for target in targets}
+    places = {known: at for at, known in enumerate(each)}
+    return setup_of(tuple(each.values()), np.array([places[id(target)] for target in targets]), options)
 
 
 def on_chip(report: Report) -> Report:

@@ -8,16 +8,17 @@ from typing import Any, Final
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import Real, any_of, column, constant
+from ..engine.arrays import Real, all_of, any_of, column, constant
 from ..engine.kernels import given
 from ..engine.kernels.given import Tile
 from ..engine.kernels.layer import Layer
+from ..engine.kernels.silicon import Silicon
 from ..engine.ops.attention import Attention
 from ..engine.ops.mla import LatentAttention
 from ..engine.report import Report
 from ..engine.roofline import BOUNDS, TIE
 from ..engine.term import Term
-from ..errors import refuse
+from ..errors import Fault, refuse
 from ..schemas.evaluate import OptionsModel, TileModel
 from .cells import Cells, Flag
 from .kernels import Setup, Timed, product_of, timed
@@ -56,26 +57,37 @@ def tile_of(options: OptionsModel) -> Tile | None:
     return Tile(column(asked.m), column(asked.n), column(asked.k)) if isinstance(asked, TileModel) else None
 
 
-def check(term: Term, report: Report, setup: Setup) -> None:
-    """Refuse a given tile that cannot be used. Raises `InvalidInput` at /options/tile: invalid-request, tile-does-not-fit."""
-    if setup.tile is None:
-        return
-    if isinstance(term, Attention | LatentAttention):
+def check_kind(term: Term, options: OptionsModel) -> None:
+    """Raises `InvalidInput` at /options/tile (invalid-request): a tile is given for what is cut otherwise."""
+    if isinstance(options.tile, TileModel) and isinstance(term, Attention | LatentAttention):
         raise refuse(AT, "invalid-request", "A tile is given for a matrix product; attention is cut into blocks by its kernel.", ("auto",))
+
+
+def room(term: Term, report: Report, setup: Setup) -> given.Room | None:
+    """What a given tile takes of the stores of a core; None where there is nothing to check."""
     product, silicon = product_of(term, report), setup.silicon
-    if product is None or silicon is None:
-        return
-    room = given.room(product, setup.tile, silicon)
-    if np.count_nonzero(room.fits) == room.fits.size:
-        return
+    if setup.tile is None or product is None or silicon is None:
+        return None
+    return given.room(product, setup.tile, silicon)
+
+
+def misfit(term: Term, report: Report, setup: Setup) -> Fault | None:
+    """What is wrong with a given tile for which a row has no room: tile-does-not-fit at /options/tile."""
+    found, product, silicon = room(term, report, setup), product_of(term, report), setup.silicon
+    if found is None or all_of(found.fits) or product is None or silicon is None or setup.tile is None:
+        return None
     smaller = given.shrunk(product, setup.tile, silicon)
-    raise refuse(AT, "tile-does-not-fit", _misfit(room, silicon.tile_bytes, silicon.accumulator_bytes), _suggested(smaller))
+    return Fault(AT, "tile-does-not-fit", _misfit(found, silicon), _suggested(smaller))
 
 
-def _misfit(room: given.Room, store: Real, sums: Real) -> str:
-    if (room.operands > store).any():
-        return f"The tile takes {room.operands.max():,.0f} bytes of the store beside a core, two stages of its operands counted; it holds {store.min():,.0f}."
-    return f"The sums of the tile take {room.sums.max():,.0f} bytes of the store that a core has for them; it holds {sums.min():,.0f}."
+def _misfit(found: given.Room, silicon: Silicon) -> str:
+    store, sums = silicon.tile_bytes, silicon.accumulator_bytes
+    if any_of(found.operands > store):
+        return (
+            f"The tile takes {found.operands.max():,.0f} bytes of the store beside a core, in which two steps of its operands stand at "
+            f"once; it holds {store.min():,.0f}."
+        )
+    return f"The fp32 sums of the tile take {found.sums.max():,.0f} bytes of the store that a core has for them; it holds {sums.min():,.0f}."
 
 
 def _suggested(tile: Tile | None) -> tuple[str, ...]:
