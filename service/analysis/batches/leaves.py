@@ -52,6 +52,7 @@ _LETTERS: Final = string.ascii_lowercase
 _SHAPES: Final[tuple[dict[str, Any], ...]] = (
     *({"kind": kind, **op.example} for kind, op in OPS.items()),
     {"kind": "matmul", "sequences": 1, "sequence_length": 1, "batch": 2, "k": 1, "n": 1, "dtype": "bf16"},
+    {"kind": "attention", **OPS["attention"].example, "causal": False},
     {"kind": "optimizer_step", "n": 1, "algorithm": "sgd", "dtype": "bf16"},
     {
         "kind": "einsum",
@@ -140,15 +141,19 @@ def _tiles(predicted: Predicted, asked: Asked, report: Report, cells: Deferred) 
         return {} if document is None else dict(_named(document, ""))
 
     @cache
-    def lever() -> Mapping[str, Cell]:
+    def lever() -> Mapping[str, Any]:
         found = predicted()
         gain = tiles.SAME if found is None else tiles.speedup(found.kernels, asked.term, report, found.setup, found.is_known)
         return tiles.lever(gain, report, cells)
 
     def cell(entry: Callable[[], Mapping[str, Any]], name: str) -> Cell:
-        return lambda: entry()[name]() if name in entry() else [None] * cells.rows
+        def found() -> list[Any]:
+            value = entry().get(name)
+            return [None] * cells.rows if value is None else value()
 
-    effects = ("lower_s_after", "bound_after", "speedup", "helps")
+        return found
+
+    effects = ("factor", "lower_s_after", "bound_after", "speedup", "helps")
     return {
         **{f"layers.tile.{name}": cell(layer, name) for name in tiles.LEAVES},
         **{f"levers.tile.{name}": cell(lever, name) for name in effects},
