@@ -18,7 +18,7 @@ from ..schemas.evaluate import OptionsModel
 from . import tiles
 from .cells import AllRows, Cells, OneRow
 from .expected import Expected, expected, on_chip
-from .explain import explain
+from .explain import Tiled, explain
 from .result import UNTILED, Tiles, estimates, layers, result, times
 from .targets import Target
 from .terms import Asked, placed
@@ -74,9 +74,17 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     found["assumed"] = [*asked.assumed(op), *assumed]
     found["notes"] = notes
     if setting.options.explain:
-        one = batch.row_of(report, 0, report.rows)
-        found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap)
+        one, tiled = batch.row_of(report, 0, report.rows), _first_tiles(asked, report, foreseen, setting)
+        found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap, tiled)
     return Found(op, found)
+
+
+def _first_tiles(asked: Asked, report: Report, foreseen: Expected, setting: Setting) -> Tiled | None:
+    """The tiles of the first row, where they are asked for."""
+    found = foreseen.kernels
+    if found is None or found.layer is None or found.silicon is None or not tiles.has_layer(asked.term, setting.options):
+        return None
+    return batch.row_of(found.layer(), 0, report.rows), found.silicon.cores[:1]
 
 
 def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]:
