@@ -10,7 +10,7 @@ from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
 from ..engine.fabric import Fabric
 from ..errors import OverLimit
-from ..schemas.evaluate import PlanModel, Question
+from ..schemas.evaluate import PlanModel, Question, TileModel
 from ..schemas.limits import MAX_OPS
 from . import canonical, listing, single
 from .layouts import lay
@@ -19,7 +19,7 @@ from .single import Setting
 from .targets import Target, resolve
 from .terms import lists_of, read
 
-DOCUMENT_VERSION = 3
+DOCUMENT_VERSION = 4
 """Rises when a layer is added to the answer."""
 
 ROWS_PER_OP = 50
@@ -96,8 +96,9 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
 
 def members_of(options: PlanModel) -> dict[str, Any]:
     """The options as understood."""
-    names = ("overlap", "collectives", "plan", "launch", "cache", "explain")
-    return {name: getattr(options, name) for name in names if hasattr(options, name)}
+    names = ("overlap", "collectives", "plan", "tile", "launch", "cache", "explain")
+    found = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    return {name: value.model_dump() if isinstance(value, TileModel) else value for name, value in found.items()}
 
 
 def left_out(options: PlanModel, pointer: str = "/options") -> list[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.calibration import Basis
-from ..engine.arrays import Code
+from ..engine.arrays import Code, Real
 from ..engine.collective import Collective
 from ..engine.collectives import COLLECTIVES
 from ..engine.fabric import Exchange, Fabric
@@ -19,8 +19,10 @@ from ..engine.kernels.physics import State
 from ..engine.pace import Estimate
 from ..engine.report import Report
 from ..engine.term import Term
+from ..errors import InvalidInput
 from ..schemas.evaluate import OptionsModel
 from .estimates import Predicted, predicted
+from . import tiles
 from .kernels import BASES, Setup, Timed, timed
 from .targets import Target
 
@@ -56,19 +58,31 @@ class Expected(NamedTuple):
     time: Foreseen | None
     notes: tuple[str, ...]
     kernels: Timed | None = None
+    tile_speedup: Real = tiles.SAME
+    """of the tile that would be chosen over the one that is given"""
 
 
 def expected(term: Term, report: Report, target: Target, options: OptionsModel, fabric: Fabric) -> Expected:
-    """The prediction for a term as it lies on `fabric`."""
+    """The prediction for a term as it lies on `fabric`. Raises `InvalidInput`: a given tile that cannot be used."""
     if isinstance(term, Collective):
         found = predicted(term, target.wired.mesh, target.linked, target.calibrations, report.lower)
         return Expected(None, ()) if found is None else Expected(Foreseen(found.estimate, found.basis), (found.note,))
-    alone = timed(fabric.local(term), on_chip(report), Setup((target,), ALONE, State(options.launch, options.cache)))
+    local, here, setup = fabric.local(term), on_chip(report), setup_of((target,), ALONE, options)
+    tiles.check_kind(term, options)
+    if (fault := tiles.misfit(local, here, setup)) is not None:
+        raise InvalidInput([fault])
+    alone = timed(local, here, setup)
     if alone is None:
         return Expected(None, (UNKNOWN,))
+    speedup = tiles.speedup(alone, local, here, setup, np.array([target.is_like_measured]))
     if not target.is_like_measured:
-        return Expected(None, (ONE_CORE,), alone)
-    return _in_all(alone, report, target)
+        return Expected(None, (ONE_CORE,), alone, speedup)
+    return _in_all(alone, report, target)._replace(tile_speedup=speedup)
+
+
+def setup_of(targets: Sequence[Target], at: NDArray[np.intp], options: OptionsModel) -> Setup:
+    """Where and how the kernels of a question run."""
+    return Setup(targets, at, State(options.launch, options.cache), tiles.tile_of(options))
 
 
 def _in_all(alone: Timed, report: Report, target: Target) -> Expected:
@@ -88,18 +102,31 @@ class Predictions(NamedTuple):
     basis: Code
     """of each row, its place in `BASES`"""
     is_known: NDArray[np.bool_]
+    kernels: Timed
+    setup: Setup
+
+
+def have_room(term: Term, report: Report, targets: Sequence[Target], options: OptionsModel) -> NDArray[np.bool_] | None:
+    """Of each row whether its target has room for the tile that is given; None where there is nothing to check."""
+    room = tiles.room(term, report, _of_rows(targets, options))
+    return None if room is None else room.fits
 
 
 def by_target(term: Term, report: Report, targets: Sequence[Target], options: OptionsModel) -> Predictions | None:
     """The predictions for the rows of a term, each of which one chip of its own target runs; None where there are none."""
-    each = {id(target): target for target in targets}
-    places = {known: at for at, known in enumerate(each)}
-    at = np.array([places[id(target)] for target in targets])
-    found = timed(term, report, Setup(tuple(each.values()), at, State(options.launch, options.cache)))
+    setup = _of_rows(targets, options)
+    found = timed(term, report, setup)
     if found is None:
         return None
-    is_known = np.array([target.is_like_measured for target in each.values()])[at]
-    return Predictions(Estimate(found.ladder.estimate, *found.band), found.basis.astype(np.int8), is_known)
+    is_known = np.array([target.is_like_measured for target in setup.targets])[setup.at]
+    return Predictions(Estimate(found.ladder.estimate, *found.band), found.basis.astype(np.int8), is_known, found, setup)
+
+
+def _of_rows(targets: Sequence[Target], options: OptionsModel) -> Setup:
+    """The setup of rows that each have a target."""
+    each = {id(target): target for target in targets}
+    places = {known: at for at, known in enumerate(each)}
+    return setup_of(tuple(each.values()), np.array([places[id(target)] for target in targets]), options)
 
 
 def on_chip(report: Report) -> Report:

@@ -15,12 +15,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..engine.arrays import Real
 from ..engine.collective import SOURCE as COLLECTIVES
 from ..engine.dtypes import DTYPES
 from ..engine.fabric import Exchange
 from ..engine.formats import Storage
+from ..engine.kernels.layer import Layer
 from ..engine.report import Report
 from ..engine.term import Term
+from . import tile_steps
 from .cells import OneRow
 from .targets import Target
 
@@ -28,16 +31,18 @@ ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline; How to Scale Your Mode
 MICROSCALING = "OCP Microscaling Formats 1.0; one scale per group, ragged groups rounded up"
 
 Step = list[dict[str, Any]]
+Tiled = tuple[Layer, Real]
+"""The tiles of a row, and the cores of its chip."""
 
 
-def explain(term: Term, report: Report, target: Target, overlap: float) -> dict[str, Step]:
-    """The five steps of one answer, a report of one row; `term` is what one chip computes."""
+def explain(term: Term, report: Report, target: Target, overlap: float, tiled: Tiled | None = None) -> dict[str, Step]:
+    """The five steps of one answer, a report of one row; `term` is what one chip computes, `tiled` how."""
     one = OneRow()
     return {
         "flops": _flops(term, report, one),
         "bytes": _bytes(term, report, one),
         "intensity": _intensity(report, target, one),
-        "where": _where(report, target, one),
+        "where": _where(report, target, tiled, one),
         "overlap": _overlap(report, overlap, one),
     }
 
@@ -110,7 +115,7 @@ def _network_intensity(report: Report, one: OneRow) -> Step:
     return steps
 
 
-def _where(report: Report, target: Target, one: OneRow) -> Step:
+def _where(report: Report, target: Target, tiled: Tiled | None, one: OneRow) -> Step:
     placed = report.placement
     steps = []
     if placed.peak is not None:
@@ -126,7 +131,7 @@ def _where(report: Report, target: Target, one: OneRow) -> Step:
     if report.bytes and report.bandwidth is not None:
         moved = f"{one.whole(report.bytes_total)} / {one.number(report.bandwidth)!r}"
         steps.append(_entry("t_hbm = bytes / HBM bandwidth", moved, one.number(report.times.hbm), "s", target.source_of_bandwidth))
-    return [*steps, *_network(report, one)]
+    return [*steps, *([] if tiled is None else tile_steps.steps(*tiled, report, one)), *_network(report, one)]
 
 
 def _network(report: Report, one: OneRow) -> Step:

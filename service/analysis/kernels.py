@@ -5,7 +5,8 @@ Rows may stand for chips of their own, and for heads of different widths; each t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,16 +15,18 @@ from numpy.typing import NDArray
 from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
-from ..engine.arrays import Real, column, cut
+from ..engine.arrays import Real, all_of, column, cut
 from ..engine.dtypes import DTYPES
-from ..engine.kernels import attention, gemm, of_op, vector
+from ..engine.kernels import attention, gemm, given, layer, of_op, vector
 from ..engine.kernels.attend import Attend
+from ..engine.kernels.given import Stepped, Tile
+from ..engine.kernels.layer import Layer
 from ..engine.kernels.losses import Ladder
 from ..engine.kernels.physics import COLD, State
 from ..engine.kernels.search import Problem, search
 from ..engine.kernels.silicon import Silicon
 from ..engine.kernels.spread import Spread, spread
-from ..engine.kernels.tiling import Product, Tiling
+from ..engine.kernels.tiling import Product, Tiling, fits
 from ..engine.ops.attention import Attention
 from ..engine.ops.grouped_matmul import GroupedMatmul
 from ..engine.ops.mla import LatentAttention
@@ -38,14 +41,6 @@ ONLY: Places = np.zeros(1, np.intp)
 """The place of the one family of programs that all rows need."""
 
 
-class Tiled(NamedTuple):
-    """A product as it was tiled."""
-
-    product: Product
-    tiling: Tiling
-    silicon: Silicon
-
-
 class Timed(NamedTuple):
     """How long an op takes, and what that stands on."""
 
@@ -54,7 +49,10 @@ class Timed(NamedTuple):
     kernels: tuple[Kernel, ...]
     basis: NDArray[np.intp]
     """of each row, its place in `BASES`"""
-    tiled: Tiled | None = None
+    layer: Callable[[], Layer] | None = None
+    """its tiles, where it has any"""
+    silicon: Silicon | None = None
+    """the chips that it has its tiles on"""
 
 
 class Setup(NamedTuple):
@@ -65,6 +63,8 @@ class Setup(NamedTuple):
     at: Places
     """of each row, or of all"""
     state: State
+    tile: Tile | None = None
+    """of products, where it is given"""
 
     @property
     def silicon(self) -> Silicon | None:
@@ -128,6 +128,14 @@ def _timed(term: Term, report: Report, setup: Setup, silicon: Silicon) -> Timed 
     return None
 
 
+def product_of(term: Term, report: Report) -> Product | None:
+    """The matrix product that a term is, where it is one; where there is no peak, at any."""
+    demand, peak = term.demand(), report.placement.peak
+    if not demand.is_plain_product:
+        return None
+    return of_op.plain_product(demand, report.bytes, np.ones(1) if peak is None else peak, _cast_bytes(term))
+
+
 def _above(found: Timed, lower: Real, state: State) -> Timed:
     """`found` with every operand from HBM where the caches are cold: there the roofline is that of the question."""
     if state.cache != COLD:
@@ -150,22 +158,36 @@ def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) ->
     chosen = _chosen(name, [_product_programs(term)], ONLY, setup)
     if chosen is None:
         return None
-    parameters = chosen.parameters
-    found = search(Problem(product, silicon, parameters), setup.state)
-    ladder = gemm.ladder_of(found.work, product, silicon, parameters, setup.state)
+    ladder, tiles = _tiled(Problem(product, silicon, chosen.parameters), setup)
     band = chosen.band(ladder.estimate, ladder.roofline)
-    return Timed(ladder, band, chosen.kernels, chosen.basis, Tiled(product, found.tiling, silicon))
+    return Timed(ladder, band, chosen.kernels, chosen.basis, tiles, silicon)
+
+
+def _tiled(problem: Problem, setup: Setup) -> tuple[Ladder, Callable[[], Layer]]:
+    """The time of a product and its tiles: as given, else the fastest, or small ones where the store of a core holds no other."""
+    product, silicon, p = problem
+    if setup.tile is not None:
+        return given.ladder(product, setup.tile, silicon, p, setup.state), cache(partial(given.of_product, product, setup.tile, silicon))
+    tiling, parts = search(problem, setup.state)
+    has_room = fits(product, tiling, silicon)
+    if not all_of(has_room):
+        small = given.squeezed(product, silicon)
+        tiling = Tiling(*(np.where(has_room, each, other) for each, other in zip(tiling, small.tiling, strict=True)))
+        silicon = Stepped.by(silicon, np.where(has_room, silicon.step, small.k))
+        parts = Problem(product, silicon, p).work(tiling, setup.state)
+    ladder = gemm.ladder_of(parts, product, silicon, p, setup.state)
+    return ladder, cache(partial(layer.of_product, product, tiling, silicon))
 
 
 def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: State, silicon: Silicon) -> Timed | None:
     if kernels is None:
         return None
     many, few = kernels
-    ladder = attention.ladder(ask, silicon, many.parameters, few.parameters, state)
+    ladder, tiles = attention.run(ask, silicon, many.parameters, few.parameters, state)
     bands = [each.band(ladder.estimate, ladder.roofline) for each in (few, many)]
     is_decode = ask.q_len == 1.0
     band = Spread(*(np.where(is_decode, one, other) for one, other in zip(*bands, strict=True)))
-    return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis))
+    return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis), tiles, silicon)
 
 
 def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup) -> Chosen | None:

@@ -3,7 +3,7 @@ below the least possible time, what may be wrong with it or with the question.""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +37,18 @@ class Roof:
     network_s: float
     lower_s: float
     upper_s: float
+    losses: Mapping[str, float] | None
+    """seconds that kernels are expected to lose by each cause; None where an op has no tiles or no estimate"""
+
+
+_SUMMED = tuple(name for name in Roof.__dataclass_fields__ if name != "losses")
 
 
 def roof_of(result: Mapping[str, Any]) -> Roof:
     """The roof of one op, or of a list of ops, from its result."""
     if "per_op" in result:
         parts = [(each["count"], roof_of(each)) for each in result["per_op"]]
-        return Roof(*(sum(count * getattr(roof, name) for count, roof in parts) for name in Roof.__dataclass_fields__))
+        return Roof(*(sum(count * getattr(roof, name) for count, roof in parts) for name in _SUMMED), _sum(parts))
     layers, times = result["layers"], result["time"]
     return Roof(
         flops=result["flops"],
@@ -53,7 +58,20 @@ def roof_of(result: Mapping[str, Any]) -> Roof:
         network_s=layers["network"]["time_s"],
         lower_s=times["lower_s"],
         upper_s=times["upper_s"],
+        losses=_losses(layers["tile"]),
     )
+
+
+def _losses(tile: Mapping[str, Any] | None) -> Mapping[str, float] | None:
+    return None if tile is None or None in tile["losses"].values() else tile["losses"]
+
+
+def _sum(parts: Sequence[tuple[int, Roof]]) -> Mapping[str, float] | None:
+    """What ops lose together; None where one of them does not say."""
+    known = [(count, roof.losses) for count, roof in parts if roof.losses is not None]
+    if len(known) < len(parts):
+        return None
+    return {name: sum(count * losses[name] for count, losses in known) for name in known[0][1]}
 
 
 def with_measured(result: Mapping[str, Any], seconds: float, target: Target, pointer: str = "/measured_s") -> dict[str, Any]:
@@ -72,7 +90,8 @@ def with_measured(result: Mapping[str, Any], seconds: float, target: Target, poi
 def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
     """The document of a measured time [s].
 
-    `position` is 0 at the lower and 1 at the upper bound, and may lie outside; null where the two are one.
+    `position` is 0 at the lower and 1 at the upper bound, and may lie outside; null where the two are one. `loss` is the largest
+    of the losses that are expected, beside what there is to explain; null above the roof and where nothing is known of them.
     """
     above = seconds < roof.lower_s
     return {
@@ -82,6 +101,21 @@ def measured(seconds: float, roof: Roof, target: Target) -> dict[str, Any]:
         "achieved_flops_per_s": roof.flops / seconds,
         "above_roof": above,
         "causes": _causes(seconds, roof, target.l2_bytes) if above else [],
+        "loss": None if above or roof.losses is None else _largest(seconds, roof, roof.losses),
+    }
+
+
+def _largest(seconds: float, roof: Roof, losses: Mapping[str, float]) -> dict[str, Any] | None:
+    """The loss that explains most of the distance from the roofline, and what no loss explains; None where nothing is lost."""
+    name, lost = max(losses.items(), key=lambda each: each[1])
+    if lost <= 0.0:
+        return None
+    distance = seconds - roof.lower_s
+    return {
+        "name": name,
+        "expected_s": lost,
+        "distance_s": distance,
+        "unexplained_s": max(0.0, distance - sum(losses.values())),
     }
 
 

@@ -12,9 +12,7 @@ from .terms import Asked
 NEEDS_SEQUENCE_SHARDING = "needs-sequence-sharding"
 """The one note that clients look for by name."""
 
-LAYERS = "layers.tile is null: this version does not say how an op is tiled."
 HELD = "Thresholds and levers keep the plan of this question; at other sizes another operand may be the cheaper one to gather."
-TILES = "layers.tile is null: what only exchanges has no tiles."
 
 
 def notes(asked: Asked, report: Report) -> list[str]:
@@ -22,7 +20,7 @@ def notes(asked: Asked, report: Report) -> list[str]:
     found = [*_sequences(asked), *_unit(asked, report), *_thresholds(asked, report), *_plan(report)]
     if report.approximation is None:
         found.append("intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op.")
-    return [*found, LAYERS if report.bytes else TILES]
+    return found
 
 
 def _plan(report: Report) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,13 +28,25 @@ ESTIMATES = ("estimate_s", "estimate_p10_s", "estimate_p90_s", "estimate_basis")
 """Predictions of time; null where nothing predicts."""
 
 
-def result(asked: Asked, report: Report, others: Sequence[Alternative], expected: Foreseen | None, cells: Cells) -> dict[str, Any]:
+class Tiles(NamedTuple):
+    """What an answer says of tiles."""
+
+    layer: dict[str, Any] | None = None
+    lever: dict[str, Any] | None = None
+
+
+UNTILED = Tiles()
+
+
+def result(
+    asked: Asked, report: Report, others: Sequence[Alternative], expected: Foreseen | None, cells: Cells, tiles: Tiles = UNTILED
+) -> dict[str, Any]:
     """The document of one row, or of all rows, as `cells` says.
 
     others    plans that do the same otherwise
     expected  the prediction of its time, where there is one
     """
-    found, takes_time = layers(report, others, cells), report.lower > 0
+    found, takes_time = layers(report, others, cells, tiles), report.lower > 0
     present = None if all_of(takes_time) else takes_time
     return {
         "flops": cells.whole(report.flops),
@@ -53,7 +65,7 @@ def result(asked: Asked, report: Report, others: Sequence[Alternative], expected
         "attainable_flops_per_s": cells.number(_over(report.flops, report.lower, present), present),
         "utilization": None if is_unpeaked(report) else cells.number(_over(report.times.math, report.lower, present), present),
         "thresholds": [_threshold(each, cells) for each in report.thresholds],
-        "levers": _levers(asked, report.levers, cells),
+        "levers": [*_levers(asked, report.levers, cells), *([] if tiles.lever is None else [tiles.lever])],
         "notes": notes(asked, report),
     }
 
@@ -85,7 +97,7 @@ def is_unpeaked(report: Report) -> bool:
     return report.placement.peak is None and any_of(report.flops != 0)
 
 
-def layers(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[str, Any]:
+def layers(report: Report, others: Sequence[Alternative], cells: Cells, tiles: Tiles) -> dict[str, Any]:
     """Each roofline with its own verdict; what only exchanges has no unit, and no HBM traffic that would be counted."""
     placed, computes = report.placement, bool(report.bytes)
     return {
@@ -103,7 +115,7 @@ def layers(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[
             "critical_intensity_flops_per_byte": None if report.critical is None else cells.number(report.critical),
             "bound": cells.name(_of_memory(report), BOUNDS),
         },
-        "tile": None,
+        "tile": tiles.layer,
         "network": network.layer(report, others, cells),
     }
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..engine import batch
 from ..engine.fabric import Fabric
 from ..engine.instead import alternatives
@@ -13,14 +15,17 @@ from ..engine.report import ONE_CHIP, Report
 from ..engine.roofline import BOUNDS
 from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import OptionsModel
+from . import tiles
 from .cells import AllRows, Cells, OneRow
-from .expected import expected
-from .explain import explain
-from .result import estimates, layers, result, times
+from .expected import Expected, expected, on_chip
+from .explain import Tiled, explain
+from .result import UNTILED, Tiles, estimates, layers, result, times
 from .targets import Target
 from .terms import Asked, placed
 
 Assumed = Sequence[Any]
+NOT = np.zeros(1, np.bool_)
+"""Of no row."""
 TOO_LARGE = "A count of this op exceeds 1e300."
 
 
@@ -59,23 +64,50 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
-    foreseen = expected(asked.term, report, setting.target, setting.options, setting.fabric)
-    found = result(asked, report, others, foreseen.time, cells)
+    foreseen = _expected(asked, report, setting, setting.fabric)
+    found = result(asked, report, others, foreseen.time, cells, _tiles(asked, report, foreseen, setting, cells))
     said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
-    notes = [*found.pop("notes"), *said, *foreseen.notes]
+    tiled = tiles.notes(asked.term, foreseen.kernels, setting.options, report, is_known=foreseen.time is not None)
+    notes = [*found.pop("notes"), *tiled, *said, *foreseen.notes]
     if setting.fabric.sharding is not None:
         found["single_chip"] = _single_chip(asked, setting, cells)
     found["assumed"] = [*asked.assumed(op), *assumed]
     found["notes"] = notes
     if setting.options.explain:
-        one = batch.row_of(report, 0, report.rows)
-        found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap)
+        one, tiled = batch.row_of(report, 0, report.rows), _first_tiles(asked, report, foreseen, setting)
+        found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap, tiled)
     return Found(op, found)
+
+
+def _first_tiles(asked: Asked, report: Report, foreseen: Expected, setting: Setting) -> Tiled | None:
+    """The tiles of the first row, where they are asked for."""
+    found = foreseen.kernels
+    if found is None or found.layer is None or found.silicon is None or not tiles.has_layer(asked.term, setting.options):
+        return None
+    return batch.row_of(found.layer(), 0, report.rows), found.silicon.cores[:1]
 
 
 def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]:
     """The op whole on one chip, beside what it is together."""
     report = batch.evaluate(asked.term, setting.target.machine, is_class_asked=asked.is_class_asked, overlap=setting.options.overlap)
-    foreseen = expected(asked.term, report, setting.target, setting.options, ONE_CHIP)
+    foreseen = _expected(asked, report, setting, ONE_CHIP)
     time = {**times(report, cells), **estimates(foreseen.time, cells)}
-    return {"layers": layers(report, (), cells), "time": time, "bound": cells.name(report.longest, BOUNDS)}
+    tiled = _tiles(asked, report, foreseen, setting, cells)
+    return {"layers": layers(report, (), cells, tiled), "time": time, "bound": cells.name(report.longest, BOUNDS)}
+
+
+def _expected(asked: Asked, report: Report, setting: Setting, fabric: Fabric) -> Expected:
+    """The prediction for an op as it lies on `fabric`. Raises `InvalidInput` with pointers into the question."""
+    try:
+        return expected(asked.term, report, setting.target, setting.options, fabric)
+    except InvalidInput as error:
+        raise placed(error, asked.pointer, asked.model) from error
+
+
+def _tiles(asked: Asked, report: Report, foreseen: Expected, setting: Setting, cells: Cells) -> Tiles:
+    """The tile layer and its lever, where the op has tiles and they are asked for."""
+    if not tiles.has_layer(asked.term, setting.options):
+        return UNTILED
+    known = None if foreseen.time is not None else NOT
+    found = tiles.layer(foreseen.kernels, on_chip(report), cells, known)
+    return UNTILED if found is None else Tiles(found, tiles.lever(foreseen.tile_speedup, report, cells))

@@ -101,7 +101,7 @@ def placed(error: InvalidInput, pointer: str, model: OpModel) -> InvalidInput:
 
 
 def _placed(fault: Fault, pointer: str, model: OpModel) -> str:
-    if fault.pointer.startswith("/target"):
+    if fault.pointer.startswith(("/target", "/options")):
         return pointer.rpartition("/op")[0] + fault.pointer  # beside the op, or the list that it stands in
     given = model.model_fields_set
     if fault.code == "unsupported-dtype" and fault.pointer == "/compute_dtype" and "compute_dtype" not in given:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+from typing_extensions import TypeAliasType
 
 from ..schemas.kinds import OpKind
 from .results import Bound, Result
@@ -94,16 +95,19 @@ class ComparisonDocument(BaseModel):
 class Ceiling(BaseModel):
     """A line that no op of a roof rises above."""
 
-    path: Literal["hbm", "compute"]
+    path: Literal["hbm", "compute", "l2", "on_chip"]
     kind: Literal["peak", "bandwidth"]
     label: str
     value: float = Field(description="FLOP/s for a peak, bytes/s for a bandwidth.")
 
 
+Memory = TypeAliasType("Memory", Literal["hbm", "l2", "on_chip"])
+
+
 class Ridge(BaseModel):
     """Where a roof bends: x FLOP/byte, y FLOP/s."""
 
-    path: Literal["hbm"]
+    path: Memory
     label: str
     x: float
     y: float
@@ -112,10 +116,17 @@ class Ridge(BaseModel):
 class Series(BaseModel):
     """A roof, log-spaced: x FLOP/byte, y FLOP/s."""
 
-    path: Literal["hbm"]
+    path: Memory
     label: str
     x: list[float]
     y: list[float]
+
+
+class TilePoint(BaseModel):
+    """An op as it is tiled: x its intensity with what tiles read again, y the rate that padding, waves and re-reads leave at most."""
+
+    x: float
+    y: float
 
 
 class Point(BaseModel):
@@ -130,7 +141,7 @@ class Point(BaseModel):
     bound: Bound | None
     x: float
     y: float
-    tile: None
+    tile: TilePoint | None = Field(description="The point that its tiles leave; null where it has none.")
     measured_flops_per_s: float | None
 
 

@@ -80,12 +80,53 @@ class NetworkLayer(BaseModel):
     bound: Bounds
 
 
+class TileShape(BaseModel):
+    """What a core computes at a time; of attention queries by keys of one step, k the width of a head."""
+
+    m: Number
+    n: Number
+    k: Number = Field(description="Contracted in one step of the main loop.")
+
+
+class Losses(BaseModel):
+    """Seconds from the roofline to the estimate, in the order in which idealisations are given up: padding, waves, …, launch last."""
+
+    launch_s: Number = Field(description="Before and after the work.")
+    waves_s: Number = Field(description="Cores that wait in an incomplete wave.")
+    padding_s: Number = Field(description="Work outside the matrices; on a systolic array also its filling and draining.")
+    rereads_s: Number = Field(description="Bytes that are read again, or read and written by an append.")
+    bandwidth_s: Number = Field(description="Bandwidth that is not reached, of HBM or into the cores.")
+    rate_s: Number = Field(description="Rate that is not reached, latency of steps, imperfect overlap, clocks that fall.")
+    quantization_s: Number = Field(description="The pass that quantises what arrives in a wider format.")
+
+
+class TileLayer(BaseModel):
+    """The op cut into tiles for the cores of one chip."""
+
+    tile: TileShape
+    split_k: Number = Field(description="Cores that share a tile along k, or the keys of a head.")
+    tiles: Number
+    waves: Number = Field(description="Rounds of one tile per core.")
+    padding_efficiency: Number = Field(description="Operations that count, over those that are computed.")
+    wave_efficiency: Number = Field(description="Cores that work, over all waves.")
+    on_chip_bytes: Number = Field(description="Of the store beside a core, all stages.")
+    on_chip_capacity_bytes: Number
+    hbm_bytes: Number = Field(description="With what is read again.")
+    intensity_flops_per_byte: Number
+    compute_time_s: Number = Field(description="Time of compute / (padding_efficiency × wave_efficiency)")
+    hbm_time_s: Number
+    bound: Bounds
+    roofline_s: Number = Field(description="Of the level that serves the bytes: lower_s of this chip unless caches are resident.")
+    estimate_s: Number = Field(description="Of this chip without what it exchanges; roofline_s and all losses.")
+    losses: Losses
+
+
 class Layers(BaseModel):
     """Each roofline with its own verdict."""
 
     compute: ComputeLayer
     hbm: HbmLayer
-    tile: None
+    tile: TileLayer | None = Field(description="Null where nothing is tiled; a note says why.")
     network: NetworkLayer
 
 
@@ -115,10 +156,10 @@ class LeverDocument(BaseModel):
     """What one change would do."""
 
     change: str
-    factor: float
+    factor: float | None = Field(description="Null for `tile`.")
     lower_s_after: Number
     bound_after: Bounds
-    speedup: Number = Field(description="Of time; of the FLOP rate for `m` and `batch`.")
+    speedup: Number = Field(description="Of time; of the FLOP rate for `m` and `batch`; of the estimate for `tile`.")
     helps: Flag
 
 
@@ -130,6 +171,15 @@ class Cause(BaseModel):
     consistent: bool = Field(description="Whether the numbers allow it.")
 
 
+class Loss(BaseModel):
+    """The loss that explains most of a measured time."""
+
+    name: Literal["launch_s", "waves_s", "padding_s", "rereads_s", "bandwidth_s", "rate_s", "quantization_s"]
+    expected_s: float = Field(description="What a good kernel is expected to lose by it.")
+    distance_s: float = Field(description="measured_s − lower_s")
+    unexplained_s: float = Field(description="What is left of it after all losses.")
+
+
 class MeasuredDocument(BaseModel):
     """A measured time against the roofline."""
 
@@ -139,6 +189,7 @@ class MeasuredDocument(BaseModel):
     achieved_flops_per_s: float
     above_roof: bool = Field(description="Faster than the lower bound.")
     causes: list[Cause] = Field(description="The likeliest first; empty unless above the roof.")
+    loss: Loss | None = Field(description="Null above the roof, and where a tile layer has no losses.")
 
 
 class Assumed(BaseModel):

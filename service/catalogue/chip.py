@@ -64,6 +64,12 @@ class Chip(Record[ChipFile]):
     def _level(self, role: str) -> Level | None:
         return next((level for level in self.file.on_chip if level.role == role), None)
 
+    @property
+    def core_bandwidth(self) -> float | None:
+        """Of the store beside one core [B/s], where it is known."""
+        tile = self._level("tile")
+        return None if tile is None or tile.bandwidth is None else tile.bandwidth.si
+
     def ridge(self) -> dict[str, dict[str, float]]:
         """Arithmetic intensity [FLOP/B] above which each unit, in each class, is the limit and not the main memory."""
         bandwidth = self.file.hbm.bandwidth.si

@@ -11,6 +11,7 @@ from . import many
 from .blocks import heading, paragraph
 from .plan import plan
 from .steps import steps
+from .tiles import tiles
 from .verdict import changes, verdict
 
 Document = Mapping[str, Any]
@@ -34,6 +35,7 @@ def page(answer: Document) -> Iterator[RenderableType]:
     else:
         yield paragraph(verdict(result))
         yield from plan(result)
+        yield from tiles(result)
         yield from changes(answer)
     yield from steps(result["explain"])
     yield from _assumed(result["assumed"])

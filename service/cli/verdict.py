@@ -65,7 +65,7 @@ def _lever(lever: Document) -> tuple[str, ...]:
 
 
 def _change(lever: Document) -> str:
-    return f"{lever['change']} ×{number(lever['factor'])}"
+    return "another tile" if lever["factor"] is None else f"{lever['change']} ×{number(lever['factor'])}"
 
 
 def _threshold(threshold: Document, answer: Document) -> str:

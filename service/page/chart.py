@@ -14,6 +14,8 @@ from .quantities import quantity
 class Roof:
     """y = min(peak, bandwidth · x), which bends at the ridge [FLOP/B]; peak in FLOP/s, bandwidth in B/s."""
 
+    path: str
+    """the memory that it is of"""
     label: str
     peak: float
     bandwidth: float
@@ -60,7 +62,8 @@ class Chart:
 
     @property
     def title(self) -> str:
-        return f"Roofline of {self.roofs[0].label}" if len(self.roofs) == 1 else f"{len(self.roofs)} rooflines"
+        whole = [roof for roof in self.roofs if roof.path == "hbm"]
+        return f"Roofline of {whole[0].label}" if len(whole) == 1 else f"{len(whole)} rooflines"
 
     @property
     def drawn(self) -> list[Mark]:
@@ -69,10 +72,8 @@ class Chart:
 
 def chart(document: Mapping[str, Any]) -> Chart:
     """The chart of an answer to `/v1/charts/roofline`."""
-    ceilings = {(each["label"], each["kind"]): each["value"] for each in document["ceilings"]}
-    roofs = [
-        Roof(each["label"], ceilings[each["label"], "peak"], ceilings[each["label"], "bandwidth"], each["x"]) for each in document["ridges"]
-    ]
+    bandwidths = {each["label"]: each["value"] for each in document["ceilings"] if each["kind"] == "bandwidth"}
+    roofs = [Roof(each["path"], each["label"], each["y"], bandwidths[each["label"]], each["x"]) for each in document["ridges"]]
     marks = tuple(_mark(number, point) for number, point in enumerate(document["points"], start=1))
     return Chart(
         tuple(roofs),

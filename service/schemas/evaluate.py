@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from .base import Later, Strict
+from .base import Strict
 from .limits import MAX_OPS
-from .numbers import without_sign_of_zero
+from .numbers import Whole, without_sign_of_zero
 from .sharding import ShardingModel
 from .target import TargetModel
 from .terms import ListedOp, Op
@@ -34,6 +34,24 @@ class PlanModel(Strict):
     )
 
 
+class TileModel(Strict):
+    """A tile of a matrix product: rows and columns of the output that a core computes, and elements of k that it takes at a step."""
+
+    m: Whole = Field(description="rows")
+    n: Whole = Field(description="columns")
+    k: Whole = Field(description="elements of k in one step of the main loop; k is not split over cores")
+
+
+def _tag(value: Any) -> str:
+    return "@word" if isinstance(value, str) else "@numbers"
+
+
+TileChoice = Annotated[
+    Annotated[Literal["auto", "none"], Tag("@word")] | Annotated[TileModel, Tag("@numbers")],
+    Discriminator(_tag),
+]
+
+
 class OptionsModel(PlanModel):
     """How the question is evaluated."""
 
@@ -41,7 +59,11 @@ class OptionsModel(PlanModel):
         default=1.0, description="share of the hideable time that is hidden; 1 gives the lower bound, 0 the upper"
     )
     explain: bool = Field(default=False, description="add the five steps with formulas, numbers and sources")
-    tile: Later = None
+    tile: TileChoice = Field(
+        default="auto",
+        description="auto: the tile of a good kernel; none: as auto, but nothing is said of tiles; or the tile of a matrix product, "
+        "used exactly",
+    )
     launch: Literal["graph", "eager"] = Field(
         default="graph", description="graph: device time in a steady loop; eager: with the launch of each op by the host"
     )

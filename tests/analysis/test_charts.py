@@ -61,13 +61,42 @@ def test_points_lie_on_the_roof_of_the_textbook(catalogue: Catalogue, intensity:
 @pytest.mark.parametrize("points", [2, 3, 64, MAX_POINTS])
 def test_a_series_is_log_spaced_and_on_the_roof(catalogue: Catalogue, points: int) -> None:
     found = orjson.loads(of_catalogue("nvidia-h100-sxm", "bf16", points, catalogue))
-    (series,), (bandwidth, peak) = found["series"], [each["value"] for each in found["ceilings"]]
+    series, (bandwidth, peak, *_) = found["series"][0], [each["value"] for each in found["ceilings"]]
     assert len(series["x"]) == len(series["y"]) == points
     assert series["y"] == pytest.approx([min(peak, bandwidth * x) for x in series["x"]], rel=1e-15)
     steps = [following / x for x, following in pairwise(series["x"])]
     assert steps == pytest.approx([steps[0]] * len(steps), rel=1e-9)
     assert series["x"][0] < found["ridges"][0]["x"] < series["x"][-1]
-    assert [each["kind"] for each in found["ceilings"]] == ["bandwidth", "peak"]
+    assert [each["kind"] for each in found["ceilings"]] == ["bandwidth", "peak", "bandwidth", "bandwidth"]
+
+
+def test_each_memory_with_a_known_bandwidth_has_a_roof(catalogue: Catalogue) -> None:
+    """H100: 9.7 TB/s were measured of its L2; its 132 SMs read 32 banks of 4 B at 1.98 GHz each, 33.5 TB/s together."""
+    found = orjson.loads(of_catalogue("nvidia-h100-sxm", "bf16", 8, catalogue))
+    paths = ["hbm", "l2", "on_chip"]
+    assert [each["path"] for each in found["series"]] == [each["path"] for each in found["ridges"]] == paths
+    bandwidths = {each["path"]: each["value"] for each in found["ceilings"] if each["kind"] == "bandwidth"}
+    assert bandwidths == {"hbm": 3.35e12, "l2": 9.7e12, "on_chip": 132 * 253.44e9}
+    assert [each["y"][-1] for each in found["series"]] == [9.8945e14] * 3
+    assert [ridge["x"] * bandwidths[ridge["path"]] for ridge in found["ridges"]] == pytest.approx([9.8945e14] * 3)
+
+
+def test_roofs_of_a_changed_chip_follow_its_numbers(catalogue: Catalogue) -> None:
+    changed = {"base": "nvidia-h100-sxm", "cores": 66, "l2": {"bandwidth_bytes_per_s": 5e12}}
+    in_place = {**CHIP, "l2": {"bandwidth_bytes_per_s": 5e12}}
+    for chip, bandwidths in ((changed, [5e12, 66 * 253.44e9]), (in_place, [5e12])):
+        nearer = [each["value"] for each in chart(catalogue, case(MATMUL, chip))["ceilings"] if each["path"] not in {"hbm", "compute"}]
+        assert nearer == bandwidths
+
+
+def test_a_point_has_the_place_that_its_tiles_leave_it(catalogue: Catalogue) -> None:
+    """16 tiles of 128 x 128 on 100 cores: one wave, 16 % of the cores."""
+    op = {**MATMUL, "m": 512, "n": 512, "k": 65_536}
+    chip = {**CHIP, "cores": 100}
+    (point,) = chart(catalogue, case(op, chip, options={"tile": {"m": 128, "n": 128, "k": 64}}))["points"]
+    assert point["tile"] == {"x": pytest.approx(2 * 512 / (2 * 4 * 2) * 0.98449, rel=1e-4), "y": pytest.approx(0.16e15 * 0.78759, rel=1e-3)}
+    (plain,) = chart(catalogue, case(op, chip, options={"tile": "none"}))["points"]
+    assert plain["tile"] is None
 
 
 def test_every_chip_has_a_chart_for_every_class_that_it_has(catalogue: Catalogue) -> None:
@@ -115,6 +144,8 @@ def test_every_point_is_under_the_roof_that_it_names(catalogue: Catalogue) -> No
             "chip in place int8 (matrix)",
             "chip in place fp32 (vector)",
             "nvidia-h100-sxm@1 bf16 (matrix)",
+            "nvidia-h100-sxm@1 bf16 (matrix), L2",
+            "nvidia-h100-sxm@1 bf16 (matrix), on-chip",
         ]
     )
     for at, point in enumerate(found["points"]):
@@ -150,7 +181,7 @@ def test_saved_answers_are_drawn_as_their_questions_are(catalogue: Catalogue) ->
     asked, saved, first, second = found["points"]
     assert {**asked, "analysis": "a1"} == {"case": 0, **saved}
     assert [(each["analysis"], each["op"], each["kind"]) for each in (first, second)] == [("a2", 0, "matmul"), ("a2", 1, "copy")]
-    assert len(found["series"]) == 1
+    assert [each["path"] for each in found["series"]] == ["hbm", "l2", "on_chip"]
 
 
 def test_faults_of_cases_and_ids_are_reported_together(catalogue: Catalogue) -> None:

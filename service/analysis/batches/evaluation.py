@@ -12,10 +12,13 @@ from ...catalogue import Catalogue
 from ...engine import batch
 from ...engine.demand import Demand
 from ...engine.machine import Placement, place
+from ...engine.report import Report
 from ...errors import Fault, InvalidInput
 from ...schemas.evaluate import OptionsModel
 from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
+from .. import tiles
+from ..expected import ALONE, have_room, setup_of
 from ..single import TOO_LARGE
 from ..targets import Target
 from ..terms import Asked, placed, stated
@@ -99,6 +102,7 @@ class Evaluation:
         try:
             options = validate(OptionsModel, group.options, "/options")
             model = validate(OP_MODELS[group.kind], group.op(rows), "/op")
+            tiles.check_kind(stated(model), options)
         except InvalidInput as error:
             self._refuse(group, rows, error.faults)
             return
@@ -160,12 +164,35 @@ class Evaluation:
         report = batch.evaluate(asked.term, run.machine, is_class_asked=asked.is_class_asked, overlap=block.options.overlap)
         countable = np.broadcast_to(batch.are_countable(report), (len(block.rows),))
         if countable.all():
-            self._write(block.rows, leaves.of(asked, report, run.targets, block.options))
+            self._fitted(block, report, run)
             return
         self._refuse(block.group, block.of(np.flatnonzero(~countable).tolist()).rows, [TOO_MUCH])
         fine = np.flatnonzero(countable).tolist()
         if fine:
             self._answer(block.of(fine), run.of(fine))
+
+    def _fitted(self, block: Block, report: Report, run: Run) -> None:
+        """Write the answers of rows whose chips have room for a given tile, and refuse the others."""
+        room = have_room(block.asked.term, report, run.targets, block.options)
+        fits = np.ones(len(block.rows), np.bool_) if room is None else np.broadcast_to(room, (len(block.rows),))
+        if fits.all():
+            self._write(block.rows, leaves.of(block.asked, report, run.targets, block.options))
+            return
+        alike: dict[int, list[int]] = {}
+        for at in np.flatnonzero(~fits).tolist():
+            alike.setdefault(id(run.targets[at]), []).append(at)
+        for places in alike.values():
+            self._refuse(block.group, block.of(places).rows, self._misfit(block.of(places[:1]), run.of(places[:1])))
+        fine = np.flatnonzero(fits).tolist()
+        if fine:
+            self._answer(block.of(fine), run.of(fine))
+
+    def _misfit(self, block: Block, run: Run) -> Sequence[Fault]:
+        """What is wrong with the tile of a row."""
+        asked, (target,) = block.asked, run.targets
+        report = batch.evaluate(asked.term, run.machine, is_class_asked=asked.is_class_asked)
+        found = tiles.misfit(asked.term, report, setup_of((target,), ALONE, block.options))
+        return [] if found is None else [found]
 
     def _write(self, rows: Sequence[int], found: Mapping[str, Any]) -> None:
         for name, cells in self.values.items():

@@ -47,8 +47,6 @@ class Field:
     """of a whole number that varies"""
     allowed: tuple[str, ...] = ()
     """the words that it takes, where they are a list"""
-    is_answered: bool = True
-    """whether this version does more than refuse it"""
 
     @property
     def whole_name(self) -> str:
@@ -73,6 +71,7 @@ def short(path: Path) -> str:
 
 KIND: Final = Field(("op", "kind"), "text", "which op")
 CHIP: Final = Field(("target", "chip"), "text", "catalogue id, or id@revision")
+TILE: Final = Field(("options", "tile"), "text", "auto or none; or its m, n and k in columns of their own", allowed=("auto", "none"))
 
 
 @cache
@@ -86,7 +85,7 @@ def _of_op(kind: str) -> Iterator[Field]:
     for name, info in OP_MODELS[kind].model_fields.items():
         if name == "kind":
             continue
-        metadata: Mapping[str, Any] = declared[name].metadata if name in declared else {"form": "later"}
+        metadata: Mapping[str, Any] = declared[name].metadata
         form, meaning = metadata["form"], info.description or ""
         if form == "scale":
             yield from _of_model(ScaleModel, ("op", name), meaning)
@@ -101,7 +100,6 @@ def _of_op(kind: str) -> Iterator[Field]:
                 varies=form == "whole" and metadata["columns"],
                 least=metadata.get("least", 1),
                 allowed=metadata.get("names", ()) or _WORDS.get(form, ()),
-                is_answered=form != "later",
             )
 
 
@@ -117,7 +115,7 @@ def _of_model(model: type[BaseModel], path: Path, meaning: str = "") -> Iterator
         else:
             reads: Reads = "number" if parts & {int, float} else "text"
             words = _STORED if name.endswith("dtype") else ()
-            yield Field((*path, name), "sizes" if list in parts else reads, said, allowed=words, is_answered=object not in parts)
+            yield Field((*path, name), "sizes" if list in parts else reads, said, allowed=words)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
@@ -134,7 +132,7 @@ def _parts(annotation: Any) -> Iterator[Any]:
 def beside_op() -> Mapping[Path, Field]:
     """The members beside the op: the chip, its numbers where it is written in place, the options."""
     members = (*_of_model(TargetModel, ("target",)), *_of_model(OptionsModel, ("options",)))
-    return {each.path: each for each in (CHIP, *members) if each.path[1] not in UNASKED}
+    return {each.path: each for each in (CHIP, TILE, *members) if each.path[1] not in UNASKED}
 
 
 @cache

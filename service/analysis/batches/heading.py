@@ -111,8 +111,9 @@ def _known() -> Mapping[str, tuple[Path, ...]]:
     """Members by the letters of their names. Numbers of a chip in place are left out: sheets have such columns of their own."""
     known: dict[str, tuple[Path, ...]] = {}
     for field in map(_found, fields.names()):
-        if field.is_answered and (field.path[0] != "target" or len(field.path) == 2):
-            for each in {_letters(field.name), _letters(field.path[-1]) if field.path[0] == "options" or field is KIND else ""} - {""}:
+        if field.path[0] != "target" or len(field.path) == 2:
+            is_plain = field is KIND or (field.path[0] == "options" and len(field.path) == 2)
+            for each in {_letters(field.name), _letters(field.path[-1]) if is_plain else ""} - {""}:
                 known[each] = (*known.get(each, ()), field.path)
     return known
 

@@ -24,7 +24,7 @@ from ...engine.report import ONE_CHIP, Report
 from ...schemas.evaluate import OptionsModel
 from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
-from .. import units
+from .. import tiles, units
 from ..cells import EXACT, Flag, Names, not_finite
 from ..expected import Predictions, by_target
 from ..kernels import BASES
@@ -45,7 +45,6 @@ SHORT: Final[Mapping[str, str]] = {
 
 _IDENTIFYING: Final[Mapping[str, tuple[str, ...]]] = {"thresholds": ("path", "variable"), "levers": ("change",)}
 _IN_WORDS: Final = frozenset({"notes", "assumed", "explain"})
-_ABSENT: Final = frozenset({"layers.tile"})
 
 _PEAKS: Final = {name: column(1.0) for name in CLASSES}
 _ANYTHING: Final = Target(Machine(_PEAKS, _PEAKS, column(1.0)), document={}, numbers={}, digest="", chip=None)
@@ -53,6 +52,7 @@ _LETTERS: Final = string.ascii_lowercase
 _SHAPES: Final[tuple[dict[str, Any], ...]] = (
     *({"kind": kind, **op.example} for kind, op in OPS.items()),
     {"kind": "matmul", "sequences": 1, "sequence_length": 1, "batch": 2, "k": 1, "n": 1, "dtype": "bf16"},
+    {"kind": "attention", **OPS["attention"].example, "causal": False},
     {"kind": "optimizer_step", "n": 1, "algorithm": "sgd", "dtype": "bf16"},
     {
         "kind": "einsum",
@@ -68,7 +68,7 @@ class Deferred:
     """Writes columns as lists of cells, each only when it is called for: of the values of an answer a table shows few."""
 
     def __init__(self, rows: int) -> None:
-        self._rows = rows
+        self.rows = rows
 
     def number(self, column: Real, present: Flag | None = None) -> Callable[[], list[Any]]:
         return partial(self._numbers, column, present)
@@ -88,7 +88,7 @@ class Deferred:
         return self._present(self._full(column), present)
 
     def _full(self, column: Any) -> list[Any]:
-        found: list[Any] = np.broadcast_to(column, (self._rows,)).tolist()
+        found: list[Any] = np.broadcast_to(column, (self.rows,)).tolist()
         return found
 
     def _present(self, cells: list[Any], present: Flag | None) -> list[Any]:
@@ -101,35 +101,73 @@ def of(asked: Asked, report: Report, targets: Sequence[Target], options: Options
     """The values of answers by name: what to call for a list of cells, one for each row, or what all rows share."""
     cells = Deferred(len(targets))
     found = dict(_named(result(asked, report, (), None, cells), ""))
+    found.pop("layers.tile")
+
+    @cache
+    def predicted() -> Predictions | None:
+        return by_target(asked.term, report, targets, options)
+
     return {
         **found,
-        **_estimates(asked, report, targets, options, cells),
+        **_estimates(predicted, cells),
+        **(_tiles(predicted, asked, report, cells) if tiles.has_layer(asked.term, options) else {}),
         "fits": lambda: _fits(total(asked.term, ONE_CHIP), targets, cells),
         "target_digest": lambda: [target.digest for target in targets],
         "engine_version": ENGINE_VERSION,
     }
 
 
-def _estimates(asked: Asked, report: Report, targets: Sequence[Target], options: OptionsModel, cells: Deferred) -> dict[str, Any]:
-    """The estimates of rows that each have a target, looked for only where a table shows one of them."""
+Cell = Callable[[], list[Any]]
+Predicted = Callable[[], Predictions | None]
+"""The estimates of rows that each have a target, looked for only where a table shows one of them."""
 
-    @cache
-    def predicted() -> Predictions | None:
-        return by_target(asked.term, report, targets, options)
 
-    def seconds(name: str) -> Callable[[], list[Any]]:
-        def cell() -> list[Any]:
-            found = predicted()
-            return [None] * len(targets) if found is None else cells.number(getattr(found.estimate, name), found.is_known)()
+def _estimates(predicted: Predicted, cells: Deferred) -> dict[str, Cell]:
+    def seconds(name: str) -> Cell:
+        return _of(predicted, cells, lambda found: cells.number(getattr(found.estimate, name), found.is_known))
 
-        return cell
-
-    def basis() -> list[Any]:
-        found = predicted()
-        return [None] * len(targets) if found is None else cells.name(found.basis, BASES, found.is_known)()
-
+    basis = _of(predicted, cells, lambda found: cells.name(found.basis, BASES, found.is_known))
     columns = {"estimate_s": seconds("time"), "estimate_p10_s": seconds("p10"), "estimate_p90_s": seconds("p90"), "estimate_basis": basis}
     return {f"time.{name}": column for name, column in columns.items()}
+
+
+def _tiles(predicted: Predicted, asked: Asked, report: Report, cells: Deferred) -> dict[str, Cell]:
+    """The tile layer and its lever."""
+
+    @cache
+    def layer() -> Mapping[str, Cell]:
+        found = predicted()
+        document = None if found is None else tiles.layer(found.kernels, report, cells, found.is_known)
+        return {} if document is None else dict(_named(document, ""))
+
+    @cache
+    def lever() -> Mapping[str, Any]:
+        found = predicted()
+        gain = tiles.SAME if found is None else tiles.speedup(found.kernels, asked.term, report, found.setup, found.is_known)
+        return tiles.lever(gain, report, cells)
+
+    def cell(entry: Callable[[], Mapping[str, Any]], name: str) -> Cell:
+        def found() -> list[Any]:
+            value = entry().get(name)
+            return [None] * cells.rows if value is None else value()
+
+        return found
+
+    effects = ("factor", "lower_s_after", "bound_after", "speedup", "helps")
+    return {
+        **{f"layers.tile.{name}": cell(layer, name) for name in tiles.LEAVES},
+        **{f"levers.tile.{name}": cell(lever, name) for name in effects},
+    }
+
+
+def _of(predicted: Predicted, cells: Deferred, column: Callable[[Predictions], Cell]) -> Cell:
+    """What a prediction has in a column; nothing where there is none."""
+
+    def cell() -> list[Any]:
+        found = predicted()
+        return [None] * cells.rows if found is None else column(found)()
+
+    return cell
 
 
 def _fits(held: Real, targets: Sequence[Target], cells: Deferred) -> list[bool | None]:
@@ -142,7 +180,7 @@ def _fits(held: Real, targets: Sequence[Target], cells: Deferred) -> list[bool |
 def _named(members: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for member, value in members.items():
         name = prefix + member
-        if member in _IN_WORDS or name in _ABSENT:
+        if member in _IN_WORDS:
             continue
         if isinstance(value, dict):
             yield from _named(value, f"{name}.")

@@ -12,11 +12,11 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ...engine.ops import OPS
-from ...errors import Fault, OverLimit, near
+from ...errors import Fault, OverLimit, near, refuse
 from ...pointers import pointer
 from ...tables.table import Table
 from . import fields
-from .fields import CHIP, KIND, Path
+from .fields import CHIP, KIND, TILE, Path
 from .heading import Heading
 from .reading import Column, read
 
@@ -50,7 +50,11 @@ class Group:
 
     @property
     def options(self) -> dict[str, Any]:
-        options: dict[str, Any] = nested({path: value for path, value in self.choices.items() if path[0] == "options"}).get("options", {})
+        """The options as in a request. Raises InvalidInput: a tile in words and in numbers."""
+        stated = {path: value for path, value in self.choices.items() if path[0] == "options"}
+        if TILE.path in stated and any(path[:-1] == TILE.path for path in stated):
+            raise refuse("/options/tile", "invalid-request", "State the tile in one word or in m, n and k, not both.")
+        options: dict[str, Any] = nested(stated).get("options", {})
         return options
 
 

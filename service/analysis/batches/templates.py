@@ -47,7 +47,7 @@ def _members(kind: str) -> Iterator[Field]:
     """The members of an op; of an equation's sizes, which are any letters, those of the example."""
     shown = _example(kind)
     for path, field in fields.of_kind(kind).items():
-        if field.is_answered and (len(path[-1]) > 1 or path[:-1] != ("op", "dims") or path in shown):
+        if len(path[-1]) > 1 or path[:-1] != ("op", "dims") or path in shown:
             yield field
 
 

@@ -11,8 +11,8 @@ from ...catalogue import Catalogue
 from ...tables.table import Sheet
 from . import provenance, rows
 
-HEADER: Final = ("part", "label", "x", "y", "kind", "bound", "case", "analysis", "op", "measured_flops_per_s")
-UNITS: Final = {"x": "FLOP/B", "y": "FLOP/s", "measured_flops_per_s": "FLOP/s"}
+HEADER: Final = ("part", "label", "x", "y", "kind", "bound", "case", "analysis", "op", "tile_x", "tile_y", "measured_flops_per_s")
+UNITS: Final = {"x": "FLOP/B", "y": "FLOP/s", "tile_x": "FLOP/B", "tile_y": "FLOP/s", "measured_flops_per_s": "FLOP/s"}
 
 
 def chart(text: bytes, catalogue: Catalogue) -> Sheet:
@@ -27,4 +27,5 @@ def _parts(document: Mapping[str, Any]) -> Iterator[rows.Row]:
     for ridge in document["ridges"]:
         yield {"part": "ridge", "label": ridge["label"], "x": ridge["x"], "y": ridge["y"]}
     for point in document["points"]:
-        yield {**point, "part": "point", "label": point["roof"]}
+        tile = point["tile"] or {"x": None, "y": None}
+        yield {**point, "part": "point", "label": point["roof"], "tile_x": tile["x"], "tile_y": tile["y"]}

@@ -18,6 +18,7 @@ import numpy as np
 from ..arrays import Real
 from ..attending import causal_pairs
 from .attend import Attend
+from .blocks import Blocks
 from .losses import Ladder, least
 from .physics import EAGER, State, overlapped, throttled
 from .silicon import Silicon
@@ -153,16 +154,36 @@ def launch_time(p: FlashParameters, state: State) -> Real:
     return p.launch_s + p.eager_s if state.launch == EAGER else p.launch_s
 
 
-def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> Ladder:
-    """From the roofline to the time of the whole op, for the fastest candidate [rows]."""
+class Chosen(NamedTuple):
+    """The fastest candidate."""
+
+    at: Walk
+    rows: Real
+    """of a block"""
+    alone: Real
+    """time of the attention alone [s]"""
+
+
+def chosen(ask: Attend, silicon: Silicon, p: FlashParameters) -> Chosen:
+    """The candidate that takes the least time [rows]."""
     times = kernel_times(ask, silicon, p)
     best = least(times)
-    at = Walk(*(best.of(each) for each in walk(ask, p)))
+    return Chosen(Walk(*(best.of(each) for each in walk(ask, p))), best.of(BLOCK_ROWS), best.of(times))
+
+
+def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> Ladder:
+    """From the roofline to the time of the whole op, for the fastest candidate [rows]."""
+    return ladder_of(ask, chosen(ask, silicon, p), silicon, p, state)
+
+
+def ladder_of(ask: Attend, taken: Chosen, silicon: Silicon, p: FlashParameters, state: State) -> Ladder:
+    """The same for a candidate."""
+    at = taken.at
     pair, once = ask.pair_flops * silicon.cores / ask.peak, ask.bytes / silicon.hbm_bandwidth
     busy = makespan(at.pairs * pair, at.longest * pair, at.blocks, silicon.cores, p.tail)
     append = p.append * appended_bytes(ask) / silicon.hbm_bandwidth
     reached = np.maximum(busy, memory_time(ask, at, silicon, p)) + append / p.memory
-    alone = best.of(times) + append / p.memory
+    alone = taken.alone + append / p.memory
     converted = alone + append_time(converted_bytes(ask), silicon, p)
     return Ladder(
         roofline=np.maximum(ask.pairs * ask.pair_flops / ask.peak, once),
@@ -174,3 +195,10 @@ def ladder(ask: Attend, silicon: Silicon, p: FlashParameters, state: State) -> L
         quantization=converted,
         launch=converted + launch_time(p, state),
     ).climbing()
+
+
+def blocks(ask: Attend, taken: Chosen, silicon: Silicon, p: FlashParameters) -> Blocks:
+    """The blocks of a candidate. They may differ in length: at the end cores wait for the longest that started last."""
+    at = taken.at
+    busy = makespan(at.pairs, at.longest, at.blocks, silicon.cores, p.tail)
+    return Blocks(taken.rows, KEYS, at.blocks, np.ones(1), ask.pairs / at.pairs, at.pairs / silicon.cores / busy)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import Real
 from .attend import Attend
+from .blocks import Blocks
 from .losses import Ladder, least
 from .physics import EAGER, RESIDENT, State, overlapped, waves
 from .silicon import ISSUE_ROWS, Silicon
@@ -134,16 +135,33 @@ def launch_time(ask: Attend, p: SplitParameters, state: State) -> Real:
     return device + p.eager_s if state.launch == EAGER else device
 
 
-def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Ladder:
-    """From the roofline to the time of the whole op, for the fastest split [rows]."""
+class Chosen(NamedTuple):
+    """The fastest split."""
+
+    at: Plan
+    alone: Real
+    """time of the attention alone [s]"""
+
+
+def chosen(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Chosen:
+    """The split that takes the least time [rows]."""
     times = kernel_times(ask, silicon, p, state)
     best = least(times)
-    at = Plan(*(best.of(each) for each in plan(ask, silicon, p)))
+    return Chosen(Plan(*(best.of(each) for each in plan(ask, silicon, p))), best.of(times))
+
+
+def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> Ladder:
+    """From the roofline to the time of the whole op, for the fastest split [rows]."""
+    return ladder_of(ask, chosen(ask, silicon, p, state), silicon, p, state)
+
+
+def ladder_of(ask: Attend, taken: Chosen, silicon: Silicon, p: SplitParameters, state: State) -> Ladder:
+    """The same for a split."""
+    at, alone = taken
     flops = ask.batch * ask.kv_heads * at.rows * ask.keys_read * ask.pair_flops
     once = ask.bytes / (serving(ask, silicon, p, state) * silicon.hbm_bandwidth)
     padded, spread = flops / ask.peak, np.maximum(flops / ask.peak * at.uneven, once * memory_uneven(at, silicon))
     joined = joined_bytes(ask, at) / (p.cache * silicon.hbm_bandwidth)
-    alone = best.of(times)
     return Ladder(
         roofline=np.maximum(ask.pairs * ask.pair_flops / ask.peak, once),
         padding=np.maximum(padded, once),
@@ -154,3 +172,11 @@ def ladder(ask: Attend, silicon: Silicon, p: SplitParameters, state: State) -> L
         quantization=alone,
         launch=alone + launch_time(ask, p, state),
     ).climbing()
+
+
+def blocks(ask: Attend, taken: Chosen, silicon: Silicon) -> Blocks:
+    """The blocks of a split, each of which walks its share of the keys."""
+    at = taken.at
+    computed = ask.batch * ask.kv_heads * at.rows * ask.keys_read
+    wave = at.blocks / (np.ceil(at.blocks / silicon.cores) * silicon.cores)
+    return Blocks(np.minimum(at.rows, BLOCK_ROWS), STEP_KEYS, at.blocks / at.split, at.split, ask.pairs / computed, wave)

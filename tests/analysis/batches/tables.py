@@ -57,5 +57,5 @@ def named(result: Mapping[str, Any]) -> dict[str, Any]:
     for entry in result["levers"]:
         for member in set(entry) - {"change"}:
             found[f"levers.{entry['change']}.{member}"] = entry[member]
-    exchanged = {"layers.network.collectives", "layers.network.alternatives"}  # of one chip there are none
-    return {name: value for name, value in found.items() if name not in {"layers.tile", *exchanged}}
+    absent = {"layers.tile", "layers.network.collectives", "layers.network.alternatives"}  # what has no tiles; one chip exchanges nothing
+    return {name: value for name, value in found.items() if name not in absent}

@@ -260,8 +260,31 @@ def test_options_are_columns(catalogue: Catalogue) -> None:
     assert isinstance(upper, float)
     assert [row["time.overlapped_s"] for row in found] == [lower, upper, lower + 0.5 * (upper - lower), None]
     assert error(found[3]) == ("out-of-range", "options.overlap: The number must be at most 1.0.")
-    (later,) = answered(catalogue, {**MATMUL, "options.tile": "none"})
-    assert later["error_code"] == "not-supported-yet"
+
+
+def test_a_tile_is_a_word_or_three_columns(catalogue: Catalogue) -> None:
+    given = {"options.tile.m": 128, "options.tile.n": 256, "options.tile.k": 64}
+    rows = ({**MATMUL, "options.tile": "auto"}, {**MATMUL, "options.tile": "none"}, {**MATMUL, **given}, {**MATMUL, **given, "options.tile": "auto"})
+    shown = ["layers.tile.tile.n", "layers.tile.tiles", "layers.tile.bound", "layers.tile.losses.waves_s", "levers.tile.helps", "estimate_s"]
+    auto, none, exact, both = answered(catalogue, *rows, columns=shown)
+    assert [auto[name] for name in shown[1:3]] == [896, "compute"]
+    assert [none[name] for name in shown[:-1]] == [None] * 5
+    assert none["estimate_s"] == auto["estimate_s"]
+    assert [exact[name] for name in shown[:3]] == [256, 448, "compute"]
+    assert exact["levers.tile.helps"] is True
+    assert error(both) == ("invalid-request", "options.tile: State the tile in one word or in m, n and k, not both.")
+
+
+def test_rows_whose_chips_have_no_room_for_a_tile_are_told_apart(catalogue: Catalogue) -> None:
+    tile = {"options.tile.m": 256, "options.tile.n": 512, "options.tile.k": 64}
+    chips = (H100, "google-tpu-v5e", "nvidia-b200", "google-tpu-v5e")
+    found = answered(catalogue, *({**MATMUL, **tile, "chip": chip} for chip in chips), columns=["layers.tile.tiles"])
+    assert [row["error_code"] for row in found] == ["tile-does-not-fit", None, "tile-does-not-fit", None]
+    assert [row["layers.tile.tiles"] for row in found] == [None, 112, None, 112]
+    assert str(found[0]["error"]).startswith("options.tile: The fp32 sums of the tile take 524,288 bytes")
+    attention: Row = {"op": "attention", "batch": 1, "q_len": 64, "kv_len": 64, "heads": 8, "kv_heads": 8, "head_dim": 64, "dtype": "bf16"}
+    (refused,) = answered(catalogue, {**attention, **tile, "chip": H100})
+    assert error(refused)[0] == "invalid-request"
 
 
 def test_what_a_chip_lacks_is_told_of_its_rows_alone(catalogue: Catalogue) -> None:
