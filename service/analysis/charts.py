@@ -193,9 +193,7 @@ def _analysis(name: str, answer: Mapping[str, Any], catalogue: Catalogue) -> lis
     return [_drawn({"analysis": name, "op": at}, op["kind"], answer["target"], result, catalogue) for at, (op, result) in enumerate(ops)]
 
 
-def _drawn(
-    origin: Mapping[str, Any], kind: str, target: Mapping[str, Any], result: Mapping[str, Any], catalogue: Catalogue
-) -> Drawn:
+def _drawn(origin: Mapping[str, Any], kind: str, target: Mapping[str, Any], result: Mapping[str, Any], catalogue: Catalogue) -> Drawn:
     """A point, its roof still to be named, and the roof that it stands under; an op without a peak stands under none."""
     compute, hbm = result["layers"]["compute"], result["layers"]["hbm"]
     peak = compute["peak_flops_per_s"]

@@ -21,8 +21,8 @@ from ..engine.report import Report
 from ..engine.term import Term
 from ..errors import InvalidInput
 from ..schemas.evaluate import OptionsModel
-from .estimates import Predicted, predicted
 from . import tiles
+from .estimates import Predicted, predicted
 from .kernels import BASES, Setup, Timed, timed
 from .targets import Target
 

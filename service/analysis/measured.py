@@ -48,7 +48,8 @@ def roof_of(result: Mapping[str, Any]) -> Roof:
     """The roof of one op, or of a list of ops, from its result."""
     if "per_op" in result:
         parts = [(each["count"], roof_of(each)) for each in result["per_op"]]
-        return Roof(*(sum(count * getattr(roof, name) for count, roof in parts) for name in _SUMMED), _sum(parts))
+        sums = {name: sum(count * getattr(roof, name) for count, roof in parts) for name in _SUMMED}
+        return Roof(**sums, losses=_sum(parts))
     layers, times = result["layers"], result["time"]
     return Roof(
         flops=result["flops"],

@@ -39,7 +39,7 @@ UNTILED = Tiles()
 
 
 def result(
-    asked: Asked, report: Report, others: Sequence[Alternative], expected: Foreseen | None, cells: Cells, tiles: Tiles = UNTILED
+    asked: Asked, report: Report, others: Sequence[Alternative], expected: Foreseen | None, cells: Cells, *, tiles: Tiles = UNTILED
 ) -> dict[str, Any]:
     """The document of one row, or of all rows, as `cells` says.
 

@@ -65,10 +65,10 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     op = asked.document(report.placement.dtype)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
     foreseen = _expected(asked, report, setting, setting.fabric)
-    found = result(asked, report, others, foreseen.time, cells, _tiles(asked, report, foreseen, setting, cells))
+    found = result(asked, report, others, foreseen.time, cells, tiles=_tiles(asked, report, foreseen, setting, cells))
     said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
-    tiled = tiles.notes(asked.term, foreseen.kernels, setting.options, report, is_known=foreseen.time is not None)
-    notes = [*found.pop("notes"), *tiled, *said, *foreseen.notes]
+    of_tiles = tiles.notes(asked.term, foreseen.kernels, setting.options, report, is_known=foreseen.time is not None)
+    notes = [*found.pop("notes"), *of_tiles, *said, *foreseen.notes]
     if setting.fabric.sharding is not None:
         found["single_chip"] = _single_chip(asked, setting, cells)
     found["assumed"] = [*asked.assumed(op), *assumed]

@@ -1,4 +1,4 @@
-"""The tile layer of an answer: how an op is cut for the cores of a chip, what that costs, and why a good kernel takes longer than its roof."""
+"""The tile layer of an answer: how an op is cut for the cores of a chip, what that costs, and why a kernel takes longer than its roof."""
 
 from __future__ import annotations
 
@@ -87,7 +87,9 @@ def _misfit(found: given.Room, silicon: Silicon) -> str:
             f"The tile takes {found.operands.max():,.0f} bytes of the store beside a core, in which two steps of its operands stand at "
             f"once; it holds {store.min():,.0f}."
         )
-    return f"The fp32 sums of the tile take {found.sums.max():,.0f} bytes of the store that a core has for them; it holds {sums.min():,.0f}."
+    return (
+        f"The fp32 sums of the tile take {found.sums.max():,.0f} bytes of the store that a core has for them; it holds {sums.min():,.0f}."
+    )
 
 
 def _suggested(tile: Tile | None) -> tuple[str, ...]:

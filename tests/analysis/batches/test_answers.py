@@ -264,8 +264,20 @@ def test_options_are_columns(catalogue: Catalogue) -> None:
 
 def test_a_tile_is_a_word_or_three_columns(catalogue: Catalogue) -> None:
     given = {"options.tile.m": 128, "options.tile.n": 256, "options.tile.k": 64}
-    rows = ({**MATMUL, "options.tile": "auto"}, {**MATMUL, "options.tile": "none"}, {**MATMUL, **given}, {**MATMUL, **given, "options.tile": "auto"})
-    shown = ["layers.tile.tile.n", "layers.tile.tiles", "layers.tile.bound", "layers.tile.losses.waves_s", "levers.tile.helps", "estimate_s"]
+    rows = (
+        {**MATMUL, "options.tile": "auto"},
+        {**MATMUL, "options.tile": "none"},
+        {**MATMUL, **given},
+        {**MATMUL, **given, "options.tile": "auto"},
+    )
+    shown = [
+        "layers.tile.tile.n",
+        "layers.tile.tiles",
+        "layers.tile.bound",
+        "layers.tile.losses.waves_s",
+        "levers.tile.helps",
+        "estimate_s",
+    ]
     auto, none, exact, both = answered(catalogue, *rows, columns=shown)
     assert [auto[name] for name in shown[1:3]] == [896, "compute"]
     assert [none[name] for name in shown[:-1]] == [None] * 5
