@@ -30,13 +30,10 @@ SINGLE = {
 ENTRIES = {"thresholds", "levers", "collectives", "alternatives"}
 """Lists whose length does not depend on the rows."""
 
-NULL = {"tile", "estimate_s", "estimate_p10_s", "estimate_p90_s"}
-"""Members that are null as a whole."""
-
 
 def row_of(columns: Any, at: int, name: str = "") -> Any:
     """One row of a document in columns."""
-    if name in SINGLE or name in NULL or columns is None:
+    if name in SINGLE or columns is None:
         return columns
     if isinstance(columns, dict):
         return {member: row_of(each, at, member) for member, each in columns.items()}
