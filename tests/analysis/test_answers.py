@@ -41,7 +41,15 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
     tiled = a * (28_672 // 128) + b * (512 // 256) + out  # one core, no cache: each tile reads its own panels
     after_b = (a + b / 2 + out) / 2e12
     op = {**MATMUL, "batch": 1, "a_dtype": "bf16", "b_dtype": "bf16", "out_dtype": "bf16", "compute_dtype": "bf16"}
-    options = {"overlap": 0.25, "collectives": "exact", "plan": "rules", "tile": "auto", "launch": "graph", "cache": "cold", "explain": False}
+    options = {
+        "overlap": 0.25,
+        "collectives": "exact",
+        "plan": "rules",
+        "tile": "auto",
+        "launch": "graph",
+        "cache": "cold",
+        "explain": False,
+    }
 
     def lever(change: str, factor: float | None, after: float, bound: str, speedup: float) -> Document:
         return {
