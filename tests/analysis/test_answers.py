@@ -14,7 +14,8 @@ from service.engine import ENGINE_VERSION
 
 from .asking import CHIP, MATMUL, Document, ask
 
-TABLE = "layers.tile is null: this version does not say how an op is tiled."
+UNCHECKED = "layers.tile.on_chip_capacity_bytes is null: the chip states no store of a core, so whether the tile fits was not checked."
+UNEXPLAINED = "layers.tile.losses and its estimate_s are null, as the estimates are."
 ONE_CORE = "The estimates of time are null: the chip in place has one core, and kernels were measured on chips of many."
 
 NO_NETWORK: Document = {
@@ -37,11 +38,20 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
     flops, a, b, out = 240_518_168_576, 8_388_608, 469_762_048, 29_360_128
     total = 507_510_784
     t_math, t_hbm = flops / 1e15, total / 2e12
+    tiled = a * (28_672 // 128) + b * (512 // 256) + out  # one core, no cache: each tile reads its own panels
     after_b = (a + b / 2 + out) / 2e12
     op = {**MATMUL, "batch": 1, "a_dtype": "bf16", "b_dtype": "bf16", "out_dtype": "bf16", "compute_dtype": "bf16"}
-    options = {"overlap": 0.25, "collectives": "exact", "plan": "rules", "launch": "graph", "cache": "cold", "explain": False}
+    options = {
+        "overlap": 0.25,
+        "collectives": "exact",
+        "plan": "rules",
+        "tile": "auto",
+        "launch": "graph",
+        "cache": "cold",
+        "explain": False,
+    }
 
-    def lever(change: str, factor: float, after: float, bound: str, speedup: float) -> Document:
+    def lever(change: str, factor: float | None, after: float, bound: str, speedup: float) -> Document:
         return {
             "change": change,
             "factor": factor,
@@ -75,7 +85,26 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
                     "critical_intensity_flops_per_byte": 500.0,
                     "bound": "hbm",
                 },
-                "tile": None,
+                "tile": {
+                    "tile": {"m": 256, "n": 128, "k": 64},
+                    "split_k": 1,
+                    "tiles": 448,
+                    "waves": 448,
+                    "padding_efficiency": 1.0,
+                    "wave_efficiency": 1.0,
+                    "on_chip_bytes": 2 * 64 * (256 + 128) * 2 + 4 * 256 * 128,
+                    "on_chip_capacity_bytes": None,
+                    "hbm_bytes": tiled,
+                    "intensity_flops_per_byte": flops / tiled,
+                    "compute_time_s": t_math,
+                    "hbm_time_s": tiled / 2e12,
+                    "bound": "hbm",
+                    "roofline_s": t_hbm,
+                    "estimate_s": None,
+                    "losses": dict.fromkeys(
+                        ("launch_s", "waves_s", "padding_s", "rereads_s", "bandwidth_s", "rate_s", "quantization_s"),
+                    ),
+                },
                 "network": NO_NETWORK,
             },
             "time": {
@@ -104,6 +133,7 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
                 lever("hbm_bandwidth_bytes_per_s", 2.0, t_math, "compute", t_hbm / t_math),
                 lever("b_bytes", 0.5, max(after_b, t_math), "compute", t_hbm / t_math),
                 lever("m", 2.0, 2 * t_math, "compute", 2 * (t_hbm / (2 * t_math))),
+                lever("tile", None, t_hbm, "hbm", 1.0),
             ],
             "assumed": [
                 {"pointer": "/op/batch", "value": 1},
@@ -114,11 +144,12 @@ def test_the_answer_to_a_matmul(catalogue: Catalogue) -> None:
                 {"pointer": "/target/chip/cores", "value": 1},
                 {"pointer": "/options/collectives", "value": "exact"},
                 {"pointer": "/options/plan", "value": "rules"},
+                {"pointer": "/options/tile", "value": "auto"},
                 {"pointer": "/options/launch", "value": "graph"},
                 {"pointer": "/options/cache", "value": "cold"},
                 {"pointer": "/options/explain", "value": False},
             ],
-            "notes": [TABLE, ONE_CORE],
+            "notes": [UNCHECKED, UNEXPLAINED, ONE_CORE],
         },
         "engine_version": ENGINE_VERSION,
         "document_version": DOCUMENT_VERSION,

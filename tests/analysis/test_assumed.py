@@ -55,7 +55,7 @@ def test_what_is_assumed_is_what_was_left_out(kind: str, catalogue: Catalogue, d
     assert {pointer: at(found, pointer) for pointer in said} == said
     left_out = {f"/op/{name}" for name in found["op"] if name not in op}
     renamed = {f"/op/{name}" for name in op if name in found["op"] and op[name] != found["op"][name]}
-    options = {f"/options/{name}" for name in ("overlap", "collectives", "plan", "launch", "cache", "explain")}
+    options = {f"/options/{name}" for name in ("overlap", "collectives", "plan", "tile", "launch", "cache", "explain")}
     assert set(said) == left_out | renamed | options | {"/target/chip/cores"}
 
 
@@ -96,7 +96,7 @@ def test_a_chip_is_pinned_to_its_revision(catalogue: Catalogue) -> None:
 
 
 def test_options_that_are_given_are_not_listed(catalogue: Catalogue) -> None:
-    given = {"overlap": 1.0, "collectives": "exact", "plan": "rules", "launch": "graph", "cache": "cold", "explain": False}
+    given = {"overlap": 1.0, "collectives": "exact", "plan": "rules", "tile": "auto", "launch": "graph", "cache": "cold", "explain": False}
     found = ask(catalogue, op=MATMUL, chip=CHIP, options=given)
     assert not [pointer for pointer in assumed(found) if pointer.startswith("/options")]
 

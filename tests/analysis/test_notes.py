@@ -8,7 +8,11 @@ from service.catalogue import Catalogue
 
 from .asking import CHIP, MATMUL, Document, result
 
-LAYERS = "layers.tile is null: this version does not say how an op is tiled."
+UNTILED = "layers.tile is null: what has no matrix product has no tiles."
+TILED = [
+    "layers.tile.on_chip_capacity_bytes is null: the chip states no store of a core, so whether the tile fits was not checked.",
+    "layers.tile.losses and its estimate_s are null, as the estimates are.",
+]
 ONE_CORE = "The estimates of time are null: the chip in place has one core, and kernels were measured on chips of many."
 NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null: the literature has no approximation for this op."
 
@@ -52,7 +56,13 @@ NO_APPROXIMATION = "intensity_approx_flops_per_byte and intensity_ratio are null
     ],
 )
 def test_notes_of_an_answer(catalogue: Catalogue, op: Document, notes: list[str]) -> None:
-    assert result(catalogue, op)["notes"] == [*notes, LAYERS, ONE_CORE]
+    assert result(catalogue, op)["notes"] == [*notes, *(TILED if op["kind"] == "matmul" else [UNTILED]), ONE_CORE]
+
+
+def test_a_given_tile_is_said_to_be_unused_where_there_are_none(catalogue: Catalogue) -> None:
+    given = {"tile": {"m": 128, "n": 128, "k": 64}}
+    notes = result(catalogue, {"kind": "elementwise", "n": 8, "dtype": "fp32"}, **given)["notes"]
+    assert notes[-3:] == [UNTILED, "options.tile is not used: the op has no matrix product.", ONE_CORE]
 
 
 def test_fewer_sequences_than_replicas_are_said_to_need_sharding(catalogue: Catalogue) -> None:
