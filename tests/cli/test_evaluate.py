@@ -180,7 +180,7 @@ def test_a_list_of_ops_is_a_table_with_the_share_of_each() -> None:
         "  Ask for an op alone to see its steps and what would change it.\n"
         "Assumed\n"
         "  target/chip/base = nvidia-h100-sxm@1, options/overlap = 1.0, options/collectives = exact,\n"
-        "  options/plan = rules, options/launch = graph, options/cache = cold\n"
+        "  options/plan = rules, options/tile = auto, options/launch = graph, options/cache = cold\n"
     )
 
 
