@@ -22,7 +22,7 @@ CASE: dict[str, Any] = {"op": MATMUL, "target": {"chip": CHIP}}
 
 def roof(label: str, peak: float, bandwidth: float, on_chip: float | None = None) -> dict[str, Any]:
     """A roof of two points, as every chart has it: from 1/1024 of the ridge to 64 times the ridge; and that of the stores on the chip."""
-    nearer = [] if on_chip is None else [("on_chip", f"{label}, on-chip", on_chip)]
+    nearer = [] if on_chip is None else [("on_chip", f"{label} on-chip", on_chip)]
     hbm, *others = [
         {"path": path, "kind": "bandwidth", "label": called, "value": value} for path, called, value in [("hbm", label, bandwidth), *nearer]
     ]
@@ -107,7 +107,7 @@ def test_each_roof_stands_once_and_has_a_label_of_its_own(client: Client) -> Non
     labels[1] += " #2"
     for lines in (document["series"], document["ridges"]):
         assert [each["label"] for each in lines if each["path"] == "hbm"] == labels
-        assert [each["label"] for each in lines if each["path"] != "hbm"] == [f"{label}, on-chip" for label in labels[2:]]
+        assert [each["label"] for each in lines if each["path"] != "hbm"] == [f"{label} on-chip" for label in labels[2:]]
     assert [point["roof"] for point in document["points"]] == [labels[0], labels[1], labels[0], labels[2], labels[3]]
 
 
