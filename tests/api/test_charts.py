@@ -22,22 +22,19 @@ CASE: dict[str, Any] = {"op": MATMUL, "target": {"chip": CHIP}}
 
 def roof(label: str, peak: float, bandwidth: float, on_chip: float | None = None) -> dict[str, Any]:
     """A roof of two points, as every chart has it: from 1/1024 of the ridge to 64 times the ridge; and that of the stores on the chip."""
-    nearer = [] if on_chip is None else [("on_chip", f"{label} on-chip", on_chip)]
-    hbm, *others = [
-        {"path": path, "kind": "bandwidth", "label": called, "value": value} for path, called, value in [("hbm", label, bandwidth), *nearer]
-    ]
-    lines = [(each, peak / each["value"]) for each in (hbm, *others)]
+    lines = [("hbm", label, bandwidth), *([] if on_chip is None else [("on_chip", f"{label} on-chip", on_chip)])]
+    hbm, *others = [{"path": path, "kind": "bandwidth", "label": called, "value": value} for path, called, value in lines]
     return {
         "ceilings": [hbm, {"path": "compute", "kind": "peak", "label": label, "value": peak}, *others],
-        "ridges": [{"path": each["path"], "label": each["label"], "x": ridge, "y": peak} for each, ridge in lines],
+        "ridges": [{"path": path, "label": called, "x": peak / value, "y": peak} for path, called, value in lines],
         "series": [
             {
-                "path": each["path"],
-                "label": each["label"],
-                "x": pytest.approx([ridge / 1024, ridge * 64]),
+                "path": path,
+                "label": called,
+                "x": pytest.approx([peak / value / 1024, peak / value * 64]),
                 "y": pytest.approx([peak / 1024, peak]),
             }
-            for each, ridge in lines
+            for path, called, value in lines
         ],
     }
 
