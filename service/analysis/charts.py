@@ -55,7 +55,7 @@ class Roof:
         """A line for each memory, HBM first; `label` is that of the roof."""
         yield Line("hbm", label, self.peak, self.bandwidth)
         for path, bandwidth in self.nearer:
-            yield Line(path, f"{label}, {NAMES[path]}", self.peak, bandwidth)
+            yield Line(path, f"{label} {NAMES[path]}", self.peak, bandwidth)
 
 
 @dataclass(frozen=True)

@@ -145,8 +145,8 @@ def test_every_point_is_under_the_roof_that_it_names(catalogue: Catalogue) -> No
             "chip in place int8 (matrix)",
             "chip in place fp32 (vector)",
             "nvidia-h100-sxm@1 bf16 (matrix)",
-            "nvidia-h100-sxm@1 bf16 (matrix), L2",
-            "nvidia-h100-sxm@1 bf16 (matrix), on-chip",
+            "nvidia-h100-sxm@1 bf16 (matrix) L2",
+            "nvidia-h100-sxm@1 bf16 (matrix) on-chip",
         ]
     )
     for at, point in enumerate(found["points"]):

@@ -72,13 +72,18 @@ def test_a_bad_tile_pulls_an_op_back_to_memory(catalogue: Catalogue) -> None:
     assert found["tile"]["hbm_bytes"] == 6_576_668_672
 
 
-@pytest.mark.parametrize("kind", ["words", "sums", "bytes"])
-def test_a_tile_without_room_is_refused_with_numbers_and_one_that_has_some(catalogue: Catalogue, kind: str) -> None:
-    asked, chip, said = {
-        "words": ({"m": 1024, "n": 1024, "k": 64}, H100, ("524,288", "233,472")),
-        "sums": ({"m": 256, "n": 512, "k": 64}, H100, ("524,288", "262,144")),
-        "bytes": (TILE, {**CHIP, "on_chip_bytes_per_core": 60_000}, ("229,376", "60,000")),
-    }[kind]
+@pytest.mark.parametrize(
+    ("asked", "chip", "said"),
+    [
+        ({"m": 1024, "n": 1024, "k": 64}, H100, ("524,288", "233,472")),
+        ({"m": 256, "n": 512, "k": 64}, H100, ("524,288", "262,144")),
+        (TILE, {**CHIP, "on_chip_bytes_per_core": 60_000}, ("229,376", "60,000")),
+    ],
+    ids=["operands", "sums", "one store for both"],
+)
+def test_a_tile_without_room_is_refused_with_numbers_and_one_that_has_some(
+    catalogue: Catalogue, asked: Document, chip: Document | str, said: tuple[str, str]
+) -> None:
     (fault,) = refused(lambda: layer(catalogue, chip=chip, tile=asked))
     assert (fault.pointer, fault.code) == ("/options/tile", "tile-does-not-fit")
     assert all(number in fault.detail for number in said)

@@ -20,29 +20,33 @@ COPY: dict[str, Any] = {"kind": "copy", "rows": 4, "cols": 8, "dtype": "bf16"}
 CASE: dict[str, Any] = {"op": MATMUL, "target": {"chip": CHIP}}
 
 
-def roof(label: str, peak: float, bandwidth: float) -> dict[str, Any]:
-    """A roof of two points, as every chart has it: from 1/1024 of the ridge to 64 times the ridge."""
-    ridge = peak / bandwidth
+def roof(label: str, peak: float, bandwidth: float, on_chip: float | None = None) -> dict[str, Any]:
+    """A roof of two points, as every chart has it: from 1/1024 of the ridge to 64 times the ridge; and that of the stores on the chip."""
+    lines = [("hbm", label, bandwidth), *([] if on_chip is None else [("on_chip", f"{label} on-chip", on_chip)])]
+    hbm, *others = [{"path": path, "kind": "bandwidth", "label": called, "value": value} for path, called, value in lines]
     return {
-        "ceilings": [
-            {"path": "hbm", "kind": "bandwidth", "label": label, "value": bandwidth},
-            {"path": "compute", "kind": "peak", "label": label, "value": peak},
-        ],
-        "ridges": [{"path": "hbm", "label": label, "x": ridge, "y": peak}],
+        "ceilings": [hbm, {"path": "compute", "kind": "peak", "label": label, "value": peak}, *others],
+        "ridges": [{"path": path, "label": called, "x": peak / value, "y": peak} for path, called, value in lines],
         "series": [
-            {"path": "hbm", "label": label, "x": pytest.approx([ridge / 1024, ridge * 64]), "y": pytest.approx([peak / 1024, peak])}
+            {
+                "path": path,
+                "label": called,
+                "x": pytest.approx([peak / value / 1024, peak / value * 64]),
+                "y": pytest.approx([peak / 1024, peak]),
+            }
+            for path, called, value in lines
         ],
     }
 
 
 def test_the_roof_of_a_chip_bends_at_the_ridge(client: Client) -> None:
-    """TPU v5e: 197 TFLOP/s over 819 GB/s meet at 240.5 FLOP/B."""
+    """TPU v5e: 197 TFLOP/s over 819 GB/s meet at 240.5 FLOP/B; over the 17.8 TB/s of its VMEM at 11."""
     answer = client.get(PATH, params={"chip": "google-tpu-v5e", "dtype": "bf16", "points": 2})
     assert answer.status_code == 200
     assert answer.json() == {
         "chip": "google-tpu-v5e@1",
         "dtype": "bf16",
-        **roof("google-tpu-v5e@1 bf16 (matrix)", 1.97e14, 8.19e11),
+        **roof("google-tpu-v5e@1 bf16 (matrix)", 1.97e14, 8.19e11, 1.78e13),
         "points": [],
     }
 
@@ -72,7 +76,7 @@ def test_cases_stand_on_their_roofs_and_an_op_without_operations_on_none(client:
                 "bound": "hbm",
                 "x": 2147483648 / 34603008,
                 "y": 2147483648 / (34603008 / 1e12),
-                "tile": None,
+                "tile": {"x": 2147483648 / 42467328, "y": 2147483648 / (42467328 / 1e12)},
                 "measured_flops_per_s": 2147483648 / 1e-4,
             },
             {
@@ -98,8 +102,9 @@ def test_each_roof_stands_once_and_has_a_label_of_its_own(client: Client) -> Non
     document = client.post(PATH, json={"cases": [{"op": MATMUL, "target": {"chip": chip}} for chip in targets]}).json()
     labels = [f"{chip} bf16 (matrix)" for chip in ("chip in place", "chip in place", "google-tpu-v5e@1", "google-tpu-v5e@1, changed")]
     labels[1] += " #2"
-    assert [each["label"] for each in document["series"]] == labels
-    assert [each["label"] for each in document["ridges"]] == labels
+    for lines in (document["series"], document["ridges"]):
+        assert [each["label"] for each in lines if each["path"] == "hbm"] == labels
+        assert [each["label"] for each in lines if each["path"] != "hbm"] == [f"{label} on-chip" for label in labels[2:]]
     assert [point["roof"] for point in document["points"]] == [labels[0], labels[1], labels[0], labels[2], labels[3]]
 
 

@@ -69,7 +69,7 @@ def test_int8_against_bf16_halves_bytes_and_time_and_leaves_the_threshold(client
         ],
         "excluded": [],
         "engine_version": "0.1.0",
-        "document_version": 3,
+        "document_version": 4,
         "catalogue_digest": catalogue.digest,
     }
 

@@ -82,8 +82,11 @@ def test_every_operation_names_itself_and_the_ways_it_refuses(contract: dict[str
             assert operation["responses"][status] == {"$ref": f"#/components/responses/Problem{status}"}
 
 
-def test_members_that_are_not_answered_yet_are_not_in_it(contract: dict[str, Any]) -> None:
-    assert "tile" not in contract["components"]["schemas"]["OptionsModel"]["properties"]
+def test_a_tile_is_a_word_or_three_numbers(contract: dict[str, Any]) -> None:
+    schemas = contract["components"]["schemas"]
+    words, numbers = schemas["OptionsModel"]["properties"]["tile"]["oneOf"]
+    assert words["enum"] == ["auto", "none"]
+    assert schemas[numbers["$ref"].rpartition("/")[2]]["required"] == ["m", "n", "k"]
 
 
 def test_every_single_resource_says_how_it_is_tagged(contract: dict[str, Any]) -> None:

@@ -34,6 +34,7 @@ def test_a_time_between_the_bounds_has_a_place_there(client: Client) -> None:
         "achieved_flops_per_s": FLOPS / seconds,
         "above_roof": False,
         "causes": [],
+        "loss": None,
     }
 
 

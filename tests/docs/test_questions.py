@@ -78,6 +78,6 @@ def test_the_explanation_goes_in_the_order_of_thinking(service: httpx.Client) ->
 
 def test_the_roof_is_a_slope_and_a_plateau(service: httpx.Client) -> None:
     chart = reply(service, QUESTIONS, "What does the roofline of a chip look like?")
-    bandwidth, peak = (each["value"] for each in chart["ceilings"])
-    (series,) = chart["series"]
+    bandwidth, peak, *_ = (each["value"] for each in chart["ceilings"])
+    series = chart["series"][0]
     assert series["y"] == [min(peak, bandwidth * x) for x in series["x"]]

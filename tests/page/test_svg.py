@@ -41,8 +41,8 @@ def test_roof_ridge_points_and_legend_are_in_it() -> None:
     assert {"arithmetic intensity [FLOP/B]", "attainable rate [FLOP/s]", "1,000", "100 T", "ridge 295.3 FLOP/B", "1 matmul"} <= set(shown)
     assert shown[-5:] == [
         "nvidia-h100-sxm@1 bf16 (matrix): 989.4 TFLOP/s, 3.35 TB/s, ridge at 295.3 FLOP/B",
-        "nvidia-h100-sxm@1 bf16 (matrix), L2: 989.4 TFLOP/s, 9.7 TB/s, ridge at 102 FLOP/B",
-        "nvidia-h100-sxm@1 bf16 (matrix), on-chip: 989.4 TFLOP/s, 33.45 TB/s, ridge at 29.57 FLOP/B",
+        "nvidia-h100-sxm@1 bf16 (matrix) L2: 989.4 TFLOP/s, 9.7 TB/s, ridge at 102 FLOP/B",
+        "nvidia-h100-sxm@1 bf16 (matrix) on-chip: 989.4 TFLOP/s, 33.45 TB/s, ridge at 29.57 FLOP/B",
         "1 matmul: 15.94 FLOP/B, at most 53.39 TFLOP/s, limited by hbm",
         "2 matmul: 2,048 FLOP/B, at most 989.4 TFLOP/s, limited by compute, measured 549.8 TFLOP/s",
     ]
