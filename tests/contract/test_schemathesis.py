@@ -8,7 +8,7 @@ exist, and neither too many nor too few parts.
 
 from __future__ import annotations
 
-from itertools import count
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -87,6 +87,16 @@ def meant(body: Any, nth: int) -> Any:
     return known
 
 
+def numbered(kept: str) -> Callable[[AnyCase], AnyCase]:
+    """`asked` with the number of each case among the different ones; a case that is sent again keeps its number."""
+    numbers: dict[str, int] = {}
+
+    def ask(case: AnyCase) -> AnyCase:
+        return asked(case, numbers.setdefault(str((case.path_parameters, case.query, case.headers, case.body)), len(numbers)), kept)
+
+    return ask
+
+
 def asked(case: AnyCase, nth: int, kept: str = "") -> AnyCase:
     """What to send for the `nth` case: one of four as it was made up, the others with names that exist; `kept` is an analysis."""
     is_allowed = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
@@ -114,13 +124,13 @@ def asked(case: AnyCase, nth: int, kept: str = "") -> AnyCase:
 def statuses(contract: BaseSchema, address: str, name: str, mode: GenerationMode) -> set[int]:
     """Sends what the contract allows, or forbids, for an operation, and checks every answer against it."""
     found = set()
-    numbers = count()
     kept = httpx.post(f"{address}/v1/analyses", json={"op": MATMUL, "target": {"chip": CHIPS[0]}}).json()["id"]
+    ask = numbered(kept)
 
     @BOUNDED
     @given(case=operation(contract, name).as_strategy(generation_mode=mode))
     def check(case: AnyCase) -> None:
-        found.add(asked(case, next(numbers), kept).call_and_validate(base_url=address).status_code)
+        found.add(ask(case).call_and_validate(base_url=address).status_code)
 
     check()
     return found
@@ -140,12 +150,12 @@ def test_what_is_forbidden_is_refused_as_the_contract_says(contract: BaseSchema,
 
 def test_what_was_kept_is_found_by_following_the_links(contract: BaseSchema, address: str) -> None:
     followed = []
-    numbers = count()
+    ask = numbered()
 
     @BOUNDED
     @given(case=operation(contract, "POST /v1/analyses").as_strategy(generation_mode=GenerationMode.POSITIVE))
     def keep_and_read(case: AnyCase) -> None:
-        kept = asked(case, next(numbers)).call_and_validate(base_url=address)
+        kept = ask(case).call_and_validate(base_url=address)
         for link in OPERATIONS["POST /v1/analyses"]["responses"].get(str(kept.status_code), {}).get("links", {}).values():
             target = next(name for name, described in OPERATIONS.items() if described["operationId"] == link["operationId"])
             names = {name: kept.json()[expression.removeprefix("$response.body#/")] for name, expression in link["parameters"].items()}
