@@ -214,6 +214,10 @@ def test_the_working_is_that_of_one_chip(catalogue: Catalogue) -> None:
     assert [entry["formula"].partition(" = ")[0] for entry in steps["where"]] == [
         "t_math",
         "t_hbm",
+        "waves",
+        "t_math of tiles",
+        "bytes of tiles",
+        "t_hbm of tiles",
         "t of all_reduce of out over x",
         "t_network",
     ]
