@@ -37,7 +37,7 @@ GEMM = {
     "copies": Range(1.0, 6.0, 2.0),
     "split_s": Range(1e-7, 4e-5, 7e-7),
 }
-QUANTIZED = {**GEMM, "quantize_s": Range(1e-8, 6e-6, 1.5e-6)}
+QUANTIZED = {**GEMM, "quantize_s": Range(1e-8, 6e-6, 1.5e-6), "quantize_row_s": Range(1e-9, 1e-5, 5e-8)}
 LAYER = {
     **{name: each for name, each in GEMM.items() if name not in ("hot", "copies", "launch_s", "split_s")},
     "layer_s": Range(2e-6, 6e-5, 1.5e-5),
@@ -121,9 +121,13 @@ def vector_time(found: Mapping[str, float], told: Passed) -> Real:
 
 
 EAGER = {"eager_s": EAGER_S}
-PRODUCT = Model(product_time, GEMM, {**EAGER, "quantize_s": 0.0})
-QUANTIZED_PRODUCT = Model(product_time, QUANTIZED, EAGER)
-GROUPED = Model(layer_time, LAYER, {**EAGER, "quantize_s": 0.0, "hot": 0.0, "copies": 1.0, "launch_s": 2e-6, "split_s": 4e-5})
+WIDE = {"quantize_s": 0.0, "quantize_row_s": 0.0}
+"""Of products whose activation is taken as it is."""
+UNSPLIT = {"split_s": 3e-5, "step_s": 4e-7}
+"""Libraries that walk k on one core, however long it is."""
+PRODUCT = Model(product_time, GEMM, {**EAGER, **WIDE}, UNSPLIT)
+QUANTIZED_PRODUCT = Model(product_time, QUANTIZED, EAGER, UNSPLIT)
+GROUPED = Model(layer_time, LAYER, {**EAGER, **WIDE, "hot": 0.0, "copies": 1.0, "launch_s": 2e-6, "split_s": 4e-5})
 PREFILL = Model(flash_time, FLASH, {**EAGER, "packs": 0.0})
 PACKED = Model(flash_time, FLASH, {**EAGER, "packs": 1.0})
 DECODE = Model(split_time, SPLIT, EAGER)

@@ -56,6 +56,8 @@ class GemmParameters(NamedTuple):
     """cost of each doubling of the split along k"""
     quantize_s: Real
     """fixed time of the pass that quantises the activation"""
+    quantize_row_s: Real
+    """what each row of that pass takes one core, whatever its length"""
     eager_s: Real
     """what a launch by the host adds"""
 
@@ -98,14 +100,19 @@ def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
 
 
 def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
-    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
-    return (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth / silicon.feed_clock
+    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself.
+
+    Rows and columns beyond the end of the matrix are computed with the others, but nobody fetches them.
+    """
+    rows, cols = np.minimum(tiling.tm, product.m), np.minimum(tiling.tn, product.n)
+    return (rows * product.a_bytes + cols * product.b_bytes) * at.depth / silicon.feed_clock
 
 
 def tile_output(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
     """Clocks' worth of time that the results of a tile take to leave a core at one byte per clock [s]: half of it, for the other half
     hides behind the next tile."""
-    return EPILOGUE * tiling.tm * tiling.tn * product.out_bytes / silicon.feed_clock
+    rows, cols = np.minimum(tiling.tm, product.m), np.minimum(tiling.tn, product.n)
+    return EPILOGUE * rows * cols * product.out_bytes / silicon.feed_clock
 
 
 def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:
@@ -128,9 +135,11 @@ def product_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmPara
 
 
 def quantize_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
-    """A pass over the activation before the product: read wide, written narrow; none where it arrives as it is [s]."""
-    moved = product.batch * product.m * product.k * (product.cast_bytes + product.a_bytes)
-    return np.where(product.cast_bytes > 0.0, p.quantize_s + moved / (p.memory * silicon.hbm_bandwidth), 0.0)
+    """A pass over the activation before the product: its rows one after another on the cores, each read wide and written narrow; none
+    where the activation arrives as it is [s]."""
+    rows = product.batch * product.m
+    moved = rows * product.k * (product.cast_bytes + product.a_bytes) / (p.memory * silicon.hbm_bandwidth)
+    return np.where(product.cast_bytes > 0.0, p.quantize_s + rows * p.quantize_row_s / silicon.cores + moved, 0.0)
 
 
 def launch_time(p: GemmParameters, state: State) -> Real:
