@@ -23,6 +23,9 @@ FAMILY_ROWS, GENERIC_ROWS = 80, 40
 """Rows of a chip that a fit of several takes at most."""
 BIN_ROWS = 25
 MOST_BINS = 5
+OUTSIDE = 0.11
+"""Share of the rows, half of them unseen by their fit, that lie below a band, and above it: of rows like those that were fitted a
+little more than four fifths are inside, of others a little less."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ampere": ("nvidia-a100-sxm-80gb",),
@@ -135,11 +138,11 @@ def _left_out(model: Model, thin: Sequence[Part], parts: Sequence[Part], found: 
 
 
 def _band(sizes: Real, ratios: Real) -> Band:
-    """The tenth and the ninetieth of a hundred, in bins of equal numbers of rows by the size of the estimate."""
+    """What lies between `OUTSIDE` at either end, in bins of equal numbers of rows by the size of the estimate."""
     bins = int(np.clip(sizes.size / 2 / BIN_ROWS, 1, MOST_BINS))
     edges = np.quantile(sizes, np.arange(1, bins) / bins)
     of = np.searchsorted(edges, sizes)
-    low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (0.1, 0.9))
+    low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (OUTSIDE, 1.0 - OUTSIDE))
     return Band(edges.tolist(), [min(each, 1.0) for each in low], [max(each, 1.0) for each in high])
 
 
@@ -150,9 +153,8 @@ def kernels() -> Iterator[Kernel]:
     wide = {name: parts for name, parts in found.items() if name == "bits-16"}
     yield Kernel("products", (models.PRODUCT,), wide)
     yield Kernel("products", (models.QUANTIZED_PRODUCT,), {name: parts for name, parts in found.items() if name not in wide})
-    both = (models.PREFILL, models.PACKED)
-    yield Kernel("prefill", both, measured.by_kernel(measured.attention(chips, decode=False)))
-    yield Kernel("decode", (models.DECODE,), measured.by_kernel(measured.attention(chips, decode=True)))
+    yield Kernel("prefill", (models.PREFILL, models.PACKED), measured.by_kernel(measured.attention(chips, decode=False)))
+    yield Kernel("decode", (models.DECODE, models.GROUPED_DECODE), measured.by_kernel(measured.attention(chips, decode=True)))
     yield Kernel("latent_prefill", (models.PREFILL,), measured.by_kernel(measured.latent(chips, decode=False)))
     yield Kernel("latent_decode", (models.DECODE,), measured.by_kernel(measured.latent(chips, decode=True)))
     yield Kernel("grouped_products", (models.GROUPED,), measured.by_kernel(measured.experts(chips)))

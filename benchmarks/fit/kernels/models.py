@@ -70,6 +70,8 @@ SPLIT = {
     "join": Range(0.05, 8.0, 2.0),
     "width": Range(0.02, 1.5, 0.3),
 }
+BY_ROWS = {**SPLIT, "rows": Range(0.003, 3.0, 0.1)}
+BY_GROUP = {**SPLIT, "group": Range(0.003, 1.0, 0.05)}
 VECTOR = {
     "launch_s": Range(3e-7, 3e-5, 2e-6),
     "memory": Range(0.3, 1.0, 0.85),
@@ -130,6 +132,7 @@ QUANTIZED_PRODUCT = Model(product_time, QUANTIZED, EAGER, UNSPLIT)
 GROUPED = Model(layer_time, LAYER, {**EAGER, **WIDE, "hot": 0.0, "copies": 1.0, "launch_s": 2e-6, "split_s": 4e-5})
 PREFILL = Model(flash_time, FLASH, {**EAGER, "packs": 0.0})
 PACKED = Model(flash_time, FLASH, {**EAGER, "packs": 1.0})
-DECODE = Model(split_time, SPLIT, EAGER)
+DECODE = Model(split_time, BY_ROWS, {**EAGER, "group": 0.0})
+GROUPED_DECODE = Model(split_time, BY_GROUP, {**EAGER, "rows": 0.0})
 POINTWISE = Model(vector_time, VECTOR, {**EAGER, "row_s": 0.0, "element": 0.0})
 REDUCTION = Model(vector_time, ROWS, EAGER)

@@ -19,6 +19,8 @@ from .tiling import Product, Tiling, fits, grid, shapes
 SURVIVORS = 4
 """Candidates of each row that are timed in full."""
 LARGEST_SPLIT = 32.0
+AHEAD = 1.5
+"""How much faster than its memory a split may make the chip: the two overlap imperfectly, so that some of it still pays."""
 SMALLEST = 1e-100
 """Stands for a split that costs nothing [s]."""
 PART = 1024
@@ -86,7 +88,7 @@ def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
     """The power of two at or below the best split of k.
 
     Split s ways, a tile takes A/s along k, adds R·s of partial sums and S·log₂ s of synchronisation; the sum is least where
-    A/s² = R + S/(s·ln 2). More than fills one wave, or makes the chip faster than its memory, does not help.
+    A/s² = R + S/(s·ln 2). More than fills one wave, or leaves the memory far behind the chip, does not help.
     """
     product, silicon, p = problem
     whole = Tiling(tm, tn, np.ones(1))
@@ -96,7 +98,7 @@ def split_below(problem: Problem, tm: Real, tn: Real) -> Real:
     r = 2.0 * product.sums / (p.feed * silicon.clock * silicon.cores)
     u = p.split_s / np.log(2.0)
     best = 2.0 * a / np.maximum(u + np.sqrt(u * u + 4.0 * a * r), SMALLEST)
-    useful = a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
+    useful = AHEAD * a * np.maximum(at.tiles / silicon.cores, 1.0) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
     limit = np.minimum(np.minimum(silicon.cores / at.tiles, best), np.minimum(useful, at.depth / silicon.step))
     _, exponent = np.frexp(np.minimum(np.maximum(limit, 1.0), LARGEST_SPLIT))
     below: Real = np.ldexp(1.0, exponent - 1)

@@ -62,7 +62,7 @@ def usual_flash(**changes: float) -> FlashParameters:
 def usual_split(**changes: float) -> SplitParameters:
     usual = {
         "launch_s": 5e-6, "math": 0.5, "memory": 0.85, "step_s": 3e-7, "block_s": 2e-6, "core_memory": 3.0, "overlap": 2.0,
-        "quantized": 0.4, "cache": 2.0, "join": 2.0, "width": 0.3, "eager_s": 2e-5,
+        "quantized": 0.4, "cache": 2.0, "join": 2.0, "width": 0.3, "rows": 0.1, "group": 0.0, "eager_s": 2e-5,
     }  # fmt: skip
     return SplitParameters(**{name: column(value) for name, value in {**usual, **changes}.items()})
 
