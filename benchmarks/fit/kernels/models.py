@@ -29,6 +29,7 @@ GEMM = {
     "memory": Range(0.3, 1.0, 0.85),
     "step_s": Range(3e-9, 1.5e-6, 6e-8),
     "fill_s": Range(1e-8, 3e-6, 3e-7),
+    "drain": Range(0.01, 1.0, 0.3),
     "feed": Range(6.4, 256.0, 64.0),
     "overlap": Range(1.1, 12.0, 3.0),
     "throttle": Range(0.001, 0.25, 0.05),

@@ -1,7 +1,7 @@
 """Time of a matrix product from its tiling.
 
-tile       max of arithmetic, feed from the last cache into the core, and latency of the steps along k; then half of its output
-chip       waves · (tile + fill)
+tile       max of arithmetic, feed from the last cache into the core, and latency of the steps along k
+chip       waves · (tile + fill), and a share of the time to write the output, for which cores wait between two tiles
 memory     HBM bytes with re-reads over the bandwidth that is reached, less what the cache holds in a steady loop
 product    chip and memory overlap; then partial sums of a split are added up; long kernels lose clock
 op         + quantisation of the activation where it arrives in a wider format + launch
@@ -21,8 +21,6 @@ from .rereads import hbm_bytes, partial_bytes
 from .silicon import Silicon
 from .tiling import Grid, Product, Tiling, grid
 
-EPILOGUE = 0.5
-"""Share of the time to write a tile that the next tile does not hide."""
 STEP_BYTES = 128.0
 """Bytes along k that one step of latency brings for each row."""
 
@@ -40,6 +38,8 @@ class GemmParameters(NamedTuple):
     """least time of a step of 128 bytes along k"""
     fill_s: Real
     """prologue and epilogue of a wave"""
+    drain: Real
+    """share of the time to write the output in which cores do not compute"""
     feed: Real
     """bytes per clock from the last cache into a core, sharing between cores counted"""
     overlap: Real
@@ -81,8 +81,7 @@ def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, 
     math = tile_math(product, tiling, at, silicon) / p.math
     fed = tile_feed(product, tiling, at, silicon) / p.feed
     steps = at.depth * (np.maximum(product.a_bytes, product.b_bytes) / STEP_BYTES * p.step_s)
-    left = tile_output(product, tiling, silicon) / p.feed
-    chip = rounds * (np.maximum(np.maximum(math, fed), steps) + left + p.fill_s)
+    chip = rounds * (np.maximum(np.maximum(math, fed), steps) + p.fill_s) + drain_time(product, silicon, p)
     cold = 1.0 - hot_share(product, silicon, p, state)
     memory = cold * hbm_bytes(product, tiling, at, silicon) / (p.memory * silicon.hbm_bandwidth)
     return Work(at, rounds, math, chip, memory, split_time(product, tiling, silicon, p))
@@ -108,11 +107,9 @@ def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
     return (rows * product.a_bytes + cols * product.b_bytes) * at.depth / silicon.feed_clock
 
 
-def tile_output(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
-    """Clocks' worth of time that the results of a tile take to leave a core at one byte per clock [s]: half of it, for the other half
-    hides behind the next tile."""
-    rows, cols = np.minimum(tiling.tm, product.m), np.minimum(tiling.tn, product.n)
-    return EPILOGUE * rows * cols * product.out_bytes / silicon.feed_clock
+def drain_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
+    """Time in which cores write what they have computed and compute nothing [s]."""
+    return p.drain * product.batch * product.sizes[2] / (p.memory * silicon.hbm_bandwidth)
 
 
 def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:
@@ -151,7 +148,6 @@ def ladder(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters
     """From the roofline to the time of the whole op, for a tiling [rows]."""
     parts = work(product, tiling, silicon, p, state)
     math, fed = tile_math(product, tiling, parts.at, silicon), tile_feed(product, tiling, parts.at, silicon) / p.feed
-    left = tile_output(product, tiling, silicon) / p.feed
     cold = 1.0 - hot_share(product, silicon, p, state)
     once = cold * product.bytes / silicon.hbm_bandwidth
     again = parts.memory * p.memory
@@ -163,7 +159,7 @@ def ladder(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters
         padding=np.maximum(padded, once),
         waves=np.maximum(parts.waves * math, once),
         rereads=np.maximum(parts.waves * math, again),
-        bandwidth=np.maximum(parts.waves * (np.maximum(math, fed) + left), parts.memory),
+        bandwidth=np.maximum(parts.waves * np.maximum(math, fed) + drain_time(product, silicon, p), parts.memory),
         rate=alone,
         quantization=quantized,
         launch=quantized + launch_time(p, state),
