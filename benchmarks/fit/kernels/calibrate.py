@@ -1,7 +1,8 @@
 """Calibrations of kernels: of each chip that was measured, of families of architectures, and of whatever has none.
 
 What a fit says of rows that it has not seen is tried: four fits leave out a quarter of a chip's rows each, and a family and the
-generic fit are judged by fits that leave out a whole chip. Both that and the rows of the fit make the band.
+generic fit are judged by fits that leave out a whole chip. That makes their band, for they are asked about chips that nobody timed;
+the band of a chip is made of the rows that its fit has seen as well.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ FAMILY_ROWS, GENERIC_ROWS, OTHERS_ROWS = 80, 40, 20
 """Rows of a chip that a fit of a family, of any chip and of any format takes at most."""
 SPECIAL = re.compile("-(blocks|narrow|wide|widest)$")
 """What the name of a program has beyond the number formats."""
-BIN_ROWS = 25
+BIN_ROWS = 50
 MOST_BINS = 5
 OUTSIDE = 0.11
-"""Share of the rows, half of them unseen by their fit, that lie below a band, and above it: of rows like those that were fitted a
-little more than four fifths are inside, of others a little less."""
+"""Share of the rows below a band, and above it. Of those that a chip's fit has seen a little more than four fifths lie inside, of those
+that it has not a little less."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ampere": ("nvidia-a100-sxm-80gb",),
@@ -137,11 +138,12 @@ def _judged(place: tuple[str, str], model: Model, parts: Sequence[Part], found: 
     """`found` of a kernel and program, with how it meets `parts` and, in `apart`, what it has not seen."""
     seen = np.concatenate([model.ratio(found, part) for part in parts])
     unseen = np.concatenate([*apart])
-    sizes = np.concatenate([part.measured_s for part in parts]) / seen
+    times = np.concatenate([part.measured_s for part in parts])
+    banded = [unseen] if len(parts) > 1 else [seen, unseen]
     errors = (np.quantile(np.abs(1.0 / ratios - 1.0), at) for ratios in (unseen, seen) for at in (0.5, 0.9))
     return Fitted(
         *place, model, tuple(dict.fromkeys(part.chip for part in parts)), seen.size, found,
-        _band(np.concatenate([sizes, sizes]), np.concatenate([seen, unseen])), *map(float, errors),
+        _band(np.concatenate([times / each for each in banded]), np.concatenate(banded)), *map(float, errors),
     )  # fmt: skip
 
 
@@ -170,7 +172,7 @@ def _left_out(model: Model, thin: Sequence[Part], parts: Sequence[Part], found: 
 
 def _band(sizes: Real, ratios: Real) -> Band:
     """What lies between `OUTSIDE` at either end, in bins of equal numbers of rows by the size of the estimate."""
-    bins = int(np.clip(sizes.size / 2 / BIN_ROWS, 1, MOST_BINS))
+    bins = int(np.clip(sizes.size / BIN_ROWS, 1, MOST_BINS))
     edges = np.quantile(sizes, np.arange(1, bins) / bins)
     of = np.searchsorted(edges, sizes)
     low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (OUTSIDE, 1.0 - OUTSIDE))
