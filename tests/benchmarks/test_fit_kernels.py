@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.fit.kernels import measured, models
-from benchmarks.fit.kernels.bounded import Model, Part
+from benchmarks.fit.kernels.bounded import Model, Part, Real
 from benchmarks.fit.kernels.calibrate import FEW_ROWS, LEAST_ROWS, Kernel, Others
 from service.catalogue import Catalogue, load
 from service.catalogue.kernel_fit import KernelFit, KernelName
@@ -21,12 +21,10 @@ def catalogue() -> Catalogue:
     return load()
 
 
-READERS = {
+READERS: dict[KernelName, tuple[measured.Reader, Model]] = {
     "products": (measured.products, models.QUANTIZED_PRODUCT),
     "decode": (partial(measured.attention, decode=True), models.DECODE),
     "prefill": (partial(measured.attention, decode=False), models.PREFILL),
-    "latent_decode": (partial(measured.latent, decode=True), models.DECODE),
-    "grouped_products": (measured.experts, models.GROUPED),
 }
 
 
@@ -41,7 +39,7 @@ def parts(catalogue: Catalogue, kernel: KernelName) -> Iterator[tuple[str, Part]
         yield from ((name, part) for part in found if part.size >= LEAST_ROWS)
 
 
-def ratios(fit: KernelFit, model: Model, part: Part) -> np.ndarray:
+def ratios(fit: KernelFit, model: Model, part: Part) -> Real:
     """Measured times over those of the stated parameters."""
     return model.ratio({**dict.fromkeys(model.ranges, 0.0), **model.fixed, **fit.values}, part)
 
@@ -76,9 +74,8 @@ def made(chip: str, rows: Sequence[int]) -> Part:
     """Rows of one chip that take what a known kernel takes."""
     part = next(part for _, part in measured.products(measured.Chips(load())) if part.chip == chip)
     some = part.where(np.isin(np.arange(part.size), rows))
-    return Part(
-        chip, some.told, models.PRODUCT.time({name: each.start for name, each in models.GEMM.items()} | models.PRODUCT.fixed, some.told)
-    )
+    known = {**{name: each.start for name, each in models.GEMM.items()}, **models.PRODUCT.fixed}
+    return Part(chip, some.told, models.PRODUCT.time(known, some.told))
 
 
 def test_formats_that_nobody_measured_have_a_band_of_those_left_out() -> None:
