@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
-from ..catalogue.kernels import WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
+from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
 from ..engine.arrays import Real, all_of, column, cut
-from ..engine.dtypes import DTYPES
+from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
 from ..engine.kernels.attend import Attend
 from ..engine.kernels.given import Stepped, Tile
@@ -200,10 +200,17 @@ def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Place
 
 
 def _product_programs(term: Term) -> tuple[str, ...]:
-    bits = [DTYPES[getattr(term, f"{name}_dtype")].bits for name in ("a", "b")]
+    a, b = (DTYPES[getattr(term, f"{name}_dtype")] for name in ("a", "b"))
+    if not _is_timed(term, a, b) or a.bits != b.bits:
+        return (ANY,)
     scales = [getattr(term, f"{name}_scale", None) for name in ("a", "b")]
     in_blocks = all(each is not None for each in scales) and any(each.block is not None for each in scales if each is not None)
-    return product_programs(max(bits), in_blocks=in_blocks)
+    return product_programs(a.bits, in_blocks=in_blocks)
+
+
+def _is_timed(term: Term, first: DType, second: DType) -> bool:
+    """Whether kernels were measured that compute in the class of the term from operands of such formats."""
+    return first.arithmetic == term.arithmetic and {first.arithmetic, second.arithmetic} <= TIMED
 
 
 def _cast_bytes(term: Term) -> Real:
@@ -214,14 +221,15 @@ def _cast_bytes(term: Term) -> Real:
 
 def _attention_kernels(term: Attention, setup: Setup) -> tuple[Chosen, Chosen] | None:
     edges = [most for most, _ in WIDTHS]
-    formats = _bits(term.dtype), _bits(term.kv_dtype)
-    families = [attention_programs(*formats, float(most)) for most in edges]
+    formats = _attended(term)
+    families = [(ANY,) if formats is None else attention_programs(*formats, float(most)) for most in edges]
     family = np.searchsorted(edges, np.maximum(term.head_dim, term.values))
     return _both("prefill", "decode", families, family, setup)
 
 
 def _latent_kernels(term: LatentAttention, setup: Setup) -> tuple[Chosen, Chosen] | None:
-    families = [latent_programs(_bits(term.dtype), _bits(term.kv_dtype))]
+    formats = _attended(term)
+    families = [(ANY,) if formats is None else latent_programs(*formats)]
     return _both("latent_prefill", "latent_decode", families, ONLY, setup)
 
 
@@ -232,5 +240,8 @@ def _both(
     return None if blocks is None or splits is None else (blocks, splits)
 
 
-def _bits(dtype: str | None) -> int:
-    return 16 if dtype is None else DTYPES[dtype].bits
+def _attended(term: Attention | LatentAttention) -> tuple[int, int] | None:
+    """Bits of q and of what is cached; None where no kernel of such formats was measured."""
+    assert term.dtype is not None, "the formats of a term are known only after resolved()"
+    q, kv = DTYPES[term.dtype], DTYPES[term.kv_dtype or term.dtype]
+    return (q.bits, kv.bits) if _is_timed(term, q, kv) and 8 <= kv.bits <= q.bits else None

@@ -31,7 +31,7 @@ MODELS: Final[Mapping[str, type[NamedTuple]]] = {
     "latent_decode": SplitParameters,
     "passes": VectorParameters,
 }
-FREE: Final = frozenset({"quantize_s", "hot", "packs", "row_s", "element"})
+FREE: Final = frozenset({"drain", "quantize_s", "quantize_row_s", "hot", "packs", "rows", "group", "row_s", "element"})
 """Parameters that may be left out."""
 OTHERS: Final = {"feed": Dimension.BYTES_PER_CLOCK, "ramp_bytes": Dimension.BYTES}
 """Dimensions of the parameters that are neither times, which end in `_s`, nor ratios."""

@@ -13,6 +13,10 @@ from .kernel_fit import MODELS, KernelFit, KernelName
 
 WIDTHS: Final = ((128, "narrow"), (256, "wide"), (2**53, "widest"))
 """Heads up to so wide run on programs of their own."""
+TIMED: Final = frozenset({"bf16", "fp16", "fp8", "fp4"})
+"""Arithmetic classes of which kernels were measured."""
+ANY: Final = "any"
+"""The program of whatever formats were not: fitted on all that were, with the errors of a format that its fit has not seen."""
 
 
 class Kernel(NamedTuple):
@@ -43,7 +47,7 @@ def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> 
 
 
 def product_programs(bits: int, *, in_blocks: bool = False) -> tuple[str, ...]:
-    """The programs of products whose wider operand has so many bits; `in_blocks` where scales stand by blocks of both operands."""
+    """The programs of products whose operands have so many bits; `in_blocks` where scales stand by blocks of both operands."""
     return (*(("bits-8-blocks",) if in_blocks and bits == 8 else ()), f"bits-{bits}", "bits-16")
 
 

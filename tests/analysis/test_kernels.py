@@ -20,6 +20,7 @@ H100, TPU = "nvidia-h100-sxm", "google-tpu-v5e"
 KINDS = pytest.mark.parametrize("kind", sorted(OPS))
 SECONDS = ("estimate_s", "estimate_p10_s", "estimate_p90_s")
 DECODE: Document = {"kind": "attention", "batch": 64, "q_len": 1, "kv_len": 4096, "heads": 64, "kv_heads": 8, "dtype": "bf16"}
+SINGLE: Document = {"dtype": "fp32", "compute_dtype": "tf32"}
 MANY_CORES: Document = {**CHIP, "cores": 100}
 DRAWN = settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -77,6 +78,24 @@ def test_the_nearest_calibration_is_taken_and_named(catalogue: Catalogue, chip: 
     found = result(catalogue, MATMUL, chip=chip)
     assert found["time"]["estimate_basis"] == stands_on
     assert any(note.startswith("estimate_s") and "-kernels@" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("formats", [SINGLE, {"dtype": "tf32"}, {"dtype": "int8"}, {"dtype": "fp64"}, {"b_dtype": "int4"}])
+def test_formats_that_nobody_measured_borrow_with_a_wide_band(catalogue: Catalogue, formats: Document) -> None:
+    """The kernels of H100 that were measured have 16 and 8 bits, and nothing says that others run as well."""
+    of = result(catalogue, {**MATMUL, **formats}, chip=H100)
+    found, usual = of["time"], time(catalogue, MATMUL)
+    assert found["estimate_basis"] == "generic"
+    assert any("of other number formats" in note and "generic-kernels@" in note for note in of["notes"])
+    wide, narrow = ((each["estimate_p90_s"] - each["estimate_p10_s"]) / each["estimate_s"] for each in (found, usual))
+    assert wide > 1.5 * narrow
+
+
+def test_attention_in_formats_that_nobody_measured_borrows_too(catalogue: Catalogue) -> None:
+    op = {**DECODE, "head_dim": 128}
+    assert time(catalogue, op)["estimate_basis"] == "chip"
+    for formats in (SINGLE, {"kv_dtype": "nvfp4"}, {"kv_dtype": "int8"}):
+        assert time(catalogue, {**op, **formats})["estimate_basis"] == "generic"
 
 
 def test_a_launch_by_the_host_takes_longer_and_a_warm_cache_no_longer(catalogue: Catalogue) -> None:

@@ -1,14 +1,14 @@
 """Least distances of logarithms, with parameters between bounds that physics sets.
 
 The loss is linear for rows further than `WIDTH` away, for the fastest kernel of some shapes was never measured. Parameters move on a
-logarithmic scale between their bounds. The objective has several basins, so that a fit starts from several points, drawn from fixed
-seeds around the first, and keeps the lowest end.
+logarithmic scale between their bounds. The objective has several basins, so that a fit starts from several points, those that physics
+knows and others drawn from fixed seeds around the first, and keeps the lowest end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,11 +69,12 @@ def _where(told: Any, wanted: NDArray[np.bool_], rows: int) -> Any:
 
 @dataclass(frozen=True)
 class Model:
-    """Times of rows from parameters; `fixed` are those that are not fitted."""
+    """Times of rows from parameters; `fixed` are those that are not fitted, `basin` what differs where another end may lie."""
 
     time: Callable[[Mapping[str, float], Any], Real]
     ranges: Mapping[str, Range]
     fixed: Mapping[str, float]
+    basin: Mapping[str, float] = field(default_factory=dict)
 
     def ratio(self, found: Mapping[str, float], part: Part) -> Real:
         """Measured over expected."""
@@ -96,8 +97,9 @@ class Model:
         return self._named(min(tries, key=lambda each: float(each.cost)).x)
 
     def _starts(self, origin: Real, count: int) -> list[Real]:
-        drawn = (np.random.default_rng(seed).normal(0.0, SPREAD if seed else 0.0, origin.size) for seed in range(count))
-        return [np.clip(origin + each, 0.001, 0.999) for each in drawn]
+        other = self._point({**self._named(origin), **self.basin})
+        drawn = (np.random.default_rng(seed).normal(0.0, SPREAD, origin.size) for seed in range(2, count))
+        return [np.clip(each, 0.001, 0.999) for each in (origin, other, *(origin + each for each in drawn))[:count]]
 
     def _point(self, found: Mapping[str, float]) -> Real:
         return np.array([np.log(found[name] / each.low) / np.log(each.high / each.low) for name, each in self.ranges.items()])

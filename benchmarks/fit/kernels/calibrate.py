@@ -1,17 +1,20 @@
 """Calibrations of kernels: of each chip that was measured, of families of architectures, and of whatever has none.
 
 What a fit says of rows that it has not seen is tried: four fits leave out a quarter of a chip's rows each, and a family and the
-generic fit are judged by fits that leave out a whole chip. Both that and the rows of the fit make the band.
+generic fit are judged by fits that leave out a whole chip. That makes their band, for they are asked about chips that nobody timed;
+the band of a chip is made of the rows that its fit has seen as well.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from service.catalogue import load
+from service.catalogue.kernels import ANY
 
 from . import measured, models
 from .bounded import KEPT, Model, Part, Real
@@ -19,10 +22,15 @@ from .bounded import KEPT, Model, Part, Real
 LEAST_ROWS, FEW_ROWS = 20, 5
 """A chip with fewer rows of a program takes the parameters of its family, to which it adds unless it has fewer still."""
 FOLDS = 4
-FAMILY_ROWS, GENERIC_ROWS = 80, 40
-"""Rows of a chip that a fit of several takes at most."""
-BIN_ROWS = 25
+FAMILY_ROWS, GENERIC_ROWS, OTHERS_ROWS = 80, 40, 20
+"""Rows of a chip that a fit of a family, of any chip and of any format takes at most."""
+SPECIAL = re.compile("-(blocks|narrow|wide|widest)$")
+"""What the name of a program has beyond the number formats."""
+BIN_ROWS = 50
 MOST_BINS = 5
+OUTSIDE = 0.11
+"""Share of the rows below a band, and above it. Of those that a chip's fit has seen a little more than four fifths lie inside, of those
+that it has not a little less."""
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ampere": ("nvidia-a100-sxm-80gb",),
@@ -90,7 +98,8 @@ class Kernel:
         """The model that carries furthest, fitted on all chips and judged with each left out."""
         thin = [part.thinned(most) for part in parts]
         tries = [(model, model.fit(thin, starts=2, rounds=40)) for model in self.models]
-        return min((self._judged(model, regime, parts, found, _left_out(model, thin, parts, found)) for model, found in tries), key=_worth)
+        place = self.name, regime
+        return min((_judged(place, model, parts, found, _left_out(model, thin, parts, found)) for model, found in tries), key=_worth)
 
     def _of_chip(self, regime: str, part: Part, family: Fitted | None) -> Fitted:
         tries: list[tuple[Model, Mapping[str, float], Mapping[str, float] | None]]
@@ -98,17 +107,44 @@ class Kernel:
             tries = [(model, model.fit([part], starts=6), None) for model in self.models]
         else:
             tries = [(family.model, family.model.fit([part], first=family.parameters, starts=1, held=KEPT), family.parameters)]
-        return min((self._judged(model, regime, [part], found, _folds(model, part, first)) for model, found, first in tries), key=_worth)
+        place = self.name, regime
+        return min((_judged(place, model, [part], found, _folds(model, part, first)) for model, found, first in tries), key=_worth)
 
-    def _judged(self, model: Model, regime: str, parts: Sequence[Part], found: Mapping[str, float], apart: Iterator[Real]) -> Fitted:
-        seen = np.concatenate([model.ratio(found, part) for part in parts])
-        unseen = np.concatenate([*apart])
-        sizes = np.concatenate([part.measured_s for part in parts]) / seen
-        errors = (np.quantile(np.abs(1.0 / ratios - 1.0), at) for ratios in (unseen, seen) for at in (0.5, 0.9))
-        return Fitted(
-            self.name, regime, model, tuple(part.chip for part in parts), seen.size, found,
-            _band(np.concatenate([sizes, sizes]), np.concatenate([seen, unseen])), *map(float, errors),
-        )  # fmt: skip
+
+@dataclass(frozen=True)
+class Others:
+    """The program of number formats of which nothing was measured: one fit of all that were, judged with each of them left out."""
+
+    name: str
+    model: Model
+    read: Mapping[str, Sequence[Part]]
+
+    def fitted(self) -> Iterator[Fitted]:
+        formats: dict[str, list[Part]] = {}
+        for program, parts in self.read.items():
+            taken = [part.thinned(OTHERS_ROWS) for part in parts if part.size >= FEW_ROWS and part.chip not in APART]
+            formats.setdefault(SPECIAL.sub("", program), []).extend(taken)
+        every = [part for parts in formats.values() for part in parts]
+        found = self.model.fit(every, starts=2, rounds=40)
+        apart = (ratios for each in formats.values() for ratios in self._without(formats, each, found))
+        yield _judged((self.name, ANY), self.model, every, found, apart)
+
+    def _without(self, formats: Mapping[str, Sequence[Part]], out: Sequence[Part], found: Mapping[str, float]) -> Iterator[Real]:
+        others = self.model.fit([part for parts in formats.values() if parts is not out for part in parts], found, starts=1, rounds=20)
+        yield from (self.model.ratio(others, part) for part in out)
+
+
+def _judged(place: tuple[str, str], model: Model, parts: Sequence[Part], found: Mapping[str, float], apart: Iterator[Real]) -> Fitted:
+    """`found` of a kernel and program, with how it meets `parts` and, in `apart`, what it has not seen."""
+    seen = np.concatenate([model.ratio(found, part) for part in parts])
+    unseen = np.concatenate([*apart])
+    times = np.concatenate([part.measured_s for part in parts])
+    banded = [unseen] if len(parts) > 1 else [seen, unseen]
+    errors = (np.quantile(np.abs(1.0 / ratios - 1.0), at) for ratios in (unseen, seen) for at in (0.5, 0.9))
+    return Fitted(
+        *place, model, tuple(dict.fromkeys(part.chip for part in parts)), seen.size, found,
+        _band(np.concatenate([times / each for each in banded]), np.concatenate(banded)), *map(float, errors),
+    )  # fmt: skip
 
 
 def _worth(fitted: Fitted) -> float:
@@ -135,28 +171,34 @@ def _left_out(model: Model, thin: Sequence[Part], parts: Sequence[Part], found: 
 
 
 def _band(sizes: Real, ratios: Real) -> Band:
-    """The tenth and the ninetieth of a hundred, in bins of equal numbers of rows by the size of the estimate."""
-    bins = int(np.clip(sizes.size / 2 / BIN_ROWS, 1, MOST_BINS))
+    """What lies between `OUTSIDE` at either end, in bins of equal numbers of rows by the size of the estimate."""
+    bins = int(np.clip(sizes.size / BIN_ROWS, 1, MOST_BINS))
     edges = np.quantile(sizes, np.arange(1, bins) / bins)
     of = np.searchsorted(edges, sizes)
-    low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (0.1, 0.9))
+    low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (OUTSIDE, 1.0 - OUTSIDE))
     return Band(edges.tolist(), [min(each, 1.0) for each in low], [max(each, 1.0) for each in high])
 
 
-def kernels() -> Iterator[Kernel]:
+def kernels() -> Iterator[Kernel | Others]:
     """All that were measured."""
     chips = measured.Chips(load())
     found = measured.by_kernel(measured.products(chips))
     wide = {name: parts for name, parts in found.items() if name == "bits-16"}
     yield Kernel("products", (models.PRODUCT,), wide)
     yield Kernel("products", (models.QUANTIZED_PRODUCT,), {name: parts for name, parts in found.items() if name not in wide})
-    both = (models.PREFILL, models.PACKED)
-    yield Kernel("prefill", both, measured.by_kernel(measured.attention(chips, decode=False)))
-    yield Kernel("decode", (models.DECODE,), measured.by_kernel(measured.attention(chips, decode=True)))
-    yield Kernel("latent_prefill", (models.PREFILL,), measured.by_kernel(measured.latent(chips, decode=False)))
-    yield Kernel("latent_decode", (models.DECODE,), measured.by_kernel(measured.latent(chips, decode=True)))
-    yield Kernel("grouped_products", (models.GROUPED,), measured.by_kernel(measured.experts(chips)))
+    yield Others("products", models.QUANTIZED_PRODUCT, found)
     passes = measured.by_kernel(measured.passes(chips))
-    rows = {name: parts for name, parts in passes.items() if name == "rows"}
-    yield Kernel("passes", (models.REDUCTION,), rows)
-    yield Kernel("passes", (models.POINTWISE,), {name: parts for name, parts in passes.items() if name not in rows})
+    by_rows = {name: parts for name, parts in passes.items() if name == "rows"}
+    yield Kernel("passes", (models.REDUCTION,), by_rows)
+    yield Kernel("passes", (models.POINTWISE,), {name: parts for name, parts in passes.items() if name not in by_rows})
+    flash, split = (models.PREFILL, models.PACKED), (models.DECODE, models.GROUPED_DECODE)
+    for name, tried, rows in (
+        ("prefill", flash, measured.attention(chips, decode=False)),
+        ("decode", split, measured.attention(chips, decode=True)),
+        ("latent_prefill", flash[:1], measured.latent(chips, decode=False)),
+        ("latent_decode", split[:1], measured.latent(chips, decode=True)),
+        ("grouped_products", (models.GROUPED,), measured.experts(chips)),
+    ):
+        read = measured.by_kernel(rows)
+        yield Kernel(name, tried, read)
+        yield Others(name, tried[0], read)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from service.catalogue import Catalogue
 from service.catalogue.silicon import die
@@ -229,4 +228,3 @@ def _column(rows: list[Row], name: str) -> Real:
 
 
 Reader = Callable[[Chips], Iterator[tuple[str, Part]]]
-Flags = NDArray[np.bool_]

@@ -29,6 +29,7 @@ GEMM = {
     "memory": Range(0.3, 1.0, 0.85),
     "step_s": Range(3e-9, 1.5e-6, 6e-8),
     "fill_s": Range(1e-8, 3e-6, 3e-7),
+    "drain": Range(0.01, 1.0, 0.3),
     "feed": Range(6.4, 256.0, 64.0),
     "overlap": Range(1.1, 12.0, 3.0),
     "throttle": Range(0.001, 0.25, 0.05),
@@ -37,7 +38,7 @@ GEMM = {
     "copies": Range(1.0, 6.0, 2.0),
     "split_s": Range(1e-7, 4e-5, 7e-7),
 }
-QUANTIZED = {**GEMM, "quantize_s": Range(1e-8, 6e-6, 1.5e-6)}
+QUANTIZED = {**GEMM, "quantize_s": Range(1e-8, 6e-6, 1.5e-6), "quantize_row_s": Range(1e-9, 1e-5, 5e-8)}
 LAYER = {
     **{name: each for name, each in GEMM.items() if name not in ("hot", "copies", "launch_s", "split_s")},
     "layer_s": Range(2e-6, 6e-5, 1.5e-5),
@@ -70,6 +71,8 @@ SPLIT = {
     "join": Range(0.05, 8.0, 2.0),
     "width": Range(0.02, 1.5, 0.3),
 }
+BY_ROWS = {**SPLIT, "rows": Range(0.003, 3.0, 0.1)}
+BY_GROUP = {**SPLIT, "group": Range(0.003, 1.0, 0.05)}
 VECTOR = {
     "launch_s": Range(3e-7, 3e-5, 2e-6),
     "memory": Range(0.3, 1.0, 0.85),
@@ -121,11 +124,16 @@ def vector_time(found: Mapping[str, float], told: Passed) -> Real:
 
 
 EAGER = {"eager_s": EAGER_S}
-PRODUCT = Model(product_time, GEMM, {**EAGER, "quantize_s": 0.0})
-QUANTIZED_PRODUCT = Model(product_time, QUANTIZED, EAGER)
-GROUPED = Model(layer_time, LAYER, {**EAGER, "quantize_s": 0.0, "hot": 0.0, "copies": 1.0, "launch_s": 2e-6, "split_s": 4e-5})
+WIDE = {"quantize_s": 0.0, "quantize_row_s": 0.0}
+"""Of products whose activation is taken as it is."""
+UNSPLIT = {"split_s": 3e-5, "step_s": 4e-7}
+"""Libraries that walk k on one core, however long it is."""
+PRODUCT = Model(product_time, GEMM, {**EAGER, **WIDE}, UNSPLIT)
+QUANTIZED_PRODUCT = Model(product_time, QUANTIZED, EAGER, UNSPLIT)
+GROUPED = Model(layer_time, LAYER, {**EAGER, **WIDE, "hot": 0.0, "copies": 1.0, "launch_s": 2e-6, "split_s": 4e-5})
 PREFILL = Model(flash_time, FLASH, {**EAGER, "packs": 0.0})
 PACKED = Model(flash_time, FLASH, {**EAGER, "packs": 1.0})
-DECODE = Model(split_time, SPLIT, EAGER)
+DECODE = Model(split_time, BY_ROWS, {**EAGER, "group": 0.0})
+GROUPED_DECODE = Model(split_time, BY_GROUP, {**EAGER, "rows": 0.0})
 POINTWISE = Model(vector_time, VECTOR, {**EAGER, "row_s": 0.0, "element": 0.0})
 REDUCTION = Model(vector_time, ROWS, EAGER)

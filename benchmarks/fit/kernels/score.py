@@ -8,6 +8,8 @@ width of the band over the median error.
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,25 +28,35 @@ from .bounded import Part, Real
 from .models import LOOP
 
 KERNELS: tuple[KernelName, KernelName] = ("prefill", "decode")
+WIDTH = re.compile("-(narrow|wide|widest)$")
+"""What the name of a program has of the width of a head."""
+FEW = 10
+"""A line has more rows than this."""
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Rows of one chip beside the answers."""
+    """Rows of one chip beside the answers [s]."""
 
     basis: str
-    measured_s: Real
-    found: Ladder
+    measured: Real
+    estimate: Real
+    roofline: Real
     p10: Real
     p90: Real
 
     def line(self, kernel_name: str, chip: str) -> str:
-        error = np.abs(self.found.estimate / self.measured_s - 1.0)
-        naive = np.abs(self.found.roofline / self.measured_s - 1.0)
-        inside = np.mean((self.p10 <= self.measured_s) & (self.measured_s <= self.p90))
-        width = np.median((self.p90 - self.p10) / self.found.estimate) / np.median(error)
+        error, naive = (np.abs(each / self.measured - 1.0) for each in (self.estimate, self.roofline))
+        inside = np.mean((self.p10 <= self.measured) & (self.measured <= self.p90))
+        width = np.median((self.p90 - self.p10) / self.estimate) / np.median(error)
         pairs = (f"{100 * np.median(each):.1f} / {100 * np.quantile(each, 0.9):.1f}" for each in (naive, error))
         return f"| {kernel_name} | {chip} | {self.basis} | {error.size} | {' | '.join(pairs)} | {inside:.0%} | {width:.1f} |"
+
+
+def together(every: Sequence[Scored]) -> Scored:
+    """The rows of one chip that several programs run."""
+    columns = (np.concatenate([getattr(each, name) for each in every]) for name in ("measured", "estimate", "roofline", "p10", "p90"))
+    return Scored(", ".join(dict.fromkeys(each.basis for each in every)), *columns)
 
 
 @dataclass(frozen=True)
@@ -78,16 +90,20 @@ class Scoring:
 
 def _scored(part: Part, ladder: Ladder, found: Kernel) -> Scored:
     band = spread(ladder.estimate, np.zeros(1), found.band)
-    return Scored(found.basis, part.measured_s, ladder, band.p10, band.p90)
+    return Scored(found.basis, part.measured_s, ladder.estimate, ladder.roofline, band.p10, band.p90)
 
 
 def main() -> None:
     catalogue = load()
     scoring, chips = Scoring(catalogue), measured.Chips(catalogue)
-    print("| kernel | chip | basis | rows | roofline | estimate | in band | width |\n|---|---|---|---|---|---|---|---|")
+    lines: dict[tuple[str, str], list[Scored]] = defaultdict(list)
     for name, program, part in _parts(chips):
         scored = scoring.product(program, part) if name == "product" else scoring.attention(program, part, decode=name == "decode")
-        print(scored.line(f"{name} {program}", part.chip))
+        lines[f"{name} {WIDTH.sub('', program)}", part.chip].append(scored)
+    print("| kernel | chip | basis | rows | roofline | estimate | in band | width |\n|---|---|---|---|---|---|---|---|")
+    for (name, chip), parts in lines.items():
+        if (every := together(parts)).measured.size > FEW:
+            print(every.line(name, chip))
 
 
 def _parts(chips: measured.Chips) -> Iterator[tuple[str, str, Part]]:

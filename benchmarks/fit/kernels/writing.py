@@ -12,12 +12,14 @@ import numpy as np
 
 from service.catalogue import Catalogue
 from service.catalogue.kernel_fit import MODELS, dimension
+from service.catalogue.kernels import ANY
 from service.catalogue.units import Dimension
 
 from .calibrate import APART, FAMILIES, Fitted
 
 CHIP_APART: Final = "four fits that leave out a quarter of the rows each"
 FAMILY_APART: Final = "fits that leave out one chip each"
+FORMAT_APART: Final = "fits that leave out the chips' kernels of one number format each"
 LENT: Final = "no second chip was measured: those of Blackwell, each left out"
 NAMES: Final = {
     "ampere": "Ampere, GA100",
@@ -87,7 +89,7 @@ def files(fits: Iterable[Fitted], catalogue: Catalogue) -> Iterator[File]:
         architectures = sorted({each for member in members for each in _of_die(catalogue, member)})
         why = f"{len(members)} of its chips {'was' if len(members) == 1 else 'were'} timed; another may differ."
         yield File(f"{family}-kernels", NAMES[family], "low", why, {"architectures": _names(architectures)}, mine)
-    common = [(fit, FAMILY_APART) for fit in every if _is_common(fit)]
+    common = [(fit, FORMAT_APART if fit.name == ANY else FAMILY_APART) for fit in every if _is_common(fit)]
     yield File("generic-kernels", "Any chip", "low", "Fitted on chips of one maker; how far that carries is in the errors.", {}, common)
 
 

@@ -1,7 +1,7 @@
 """Time of a matrix product from its tiling.
 
-tile       max of arithmetic, feed from the last cache into the core, and latency of the steps along k; then half of its output
-chip       waves · (tile + fill)
+tile       max of arithmetic, feed from the last cache into the core, and latency of the steps along k
+chip       waves · (tile + fill), and a share of the time to write the output, for which cores wait between two tiles
 memory     HBM bytes with re-reads over the bandwidth that is reached, less what the cache holds in a steady loop
 product    chip and memory overlap; then partial sums of a split are added up; long kernels lose clock
 op         + quantisation of the activation where it arrives in a wider format + launch
@@ -21,8 +21,6 @@ from .rereads import hbm_bytes, partial_bytes
 from .silicon import Silicon
 from .tiling import Grid, Product, Tiling, grid
 
-EPILOGUE = constant(0.5)
-"""Share of the time to write a tile that the next tile does not hide."""
 STEP_BYTES = constant(128.0)
 """Bytes along k that one step of latency brings for each row."""
 
@@ -40,6 +38,8 @@ class GemmParameters(NamedTuple):
     """least time of a step of 128 bytes along k"""
     fill_s: Real
     """prologue and epilogue of a wave"""
+    drain: Real
+    """share of the time to write the output in which cores do not compute"""
     feed: Real
     """bytes per clock from the last cache into a core, sharing between cores counted"""
     overlap: Real
@@ -56,6 +56,8 @@ class GemmParameters(NamedTuple):
     """cost of each doubling of the split along k"""
     quantize_s: Real
     """fixed time of the pass that quantises the activation"""
+    quantize_row_s: Real
+    """what each row of that pass takes one core, whatever its length"""
     eager_s: Real
     """what a launch by the host adds"""
 
@@ -68,7 +70,6 @@ class Work(NamedTuple):
     math: Real
     """of one tile, at the peak"""
     fed: Real
-    left: Real
     memory: Real
     alone: Real
     """of the whole product, without what comes before and after it"""
@@ -81,12 +82,11 @@ def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, 
     reached = math / p.math
     fed = tile_feed(product, tiling, at, silicon) / p.feed
     steps = at.depth * step_time(product, p)
-    left = tile_output(product, tiling, silicon) / p.feed
-    chip = rounds * (np.maximum(np.maximum(reached, fed), steps) + left + p.fill_s)
+    chip = rounds * (np.maximum(np.maximum(reached, fed), steps) + p.fill_s) + drain_time(product, silicon, p)
     cold = ONE - hot_share(product, silicon, p, state)
     memory = cold * hbm_bytes(product, tiling, at, silicon) / (p.memory * silicon.hbm_bandwidth)
     t = overlapped(chip, memory, p.overlap) + split_time(product, tiling, silicon, p)
-    return Work(at.tiles, rounds, math, fed, left, memory, throttled(t, np.minimum(rounds * reached / t, ONE), p.throttle))
+    return Work(at.tiles, rounds, math, fed, memory, throttled(t, np.minimum(rounds * reached / t, ONE), p.throttle))
 
 
 def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
@@ -100,14 +100,17 @@ def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
 
 
 def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
-    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
-    return (tiling.tm * product.a_bytes + tiling.tn * product.b_bytes) * at.depth / silicon.feed_clock
+    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself.
+
+    Rows and columns beyond the end of the matrix are computed with the others, but nobody fetches them.
+    """
+    rows, cols = np.minimum(tiling.tm, product.m), np.minimum(tiling.tn, product.n)
+    return (rows * product.a_bytes + cols * product.b_bytes) * at.depth / silicon.feed_clock
 
 
-def tile_output(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
-    """Clocks' worth of time that the results of a tile take to leave a core at one byte per clock [s]: half of it, for the other half
-    hides behind the next tile."""
-    return EPILOGUE * tiling.tm * tiling.tn * product.out_bytes / silicon.feed_clock
+def drain_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
+    """Time in which cores write what they have computed and compute nothing [s]."""
+    return p.drain * product.batch * product.sizes[2] / (p.memory * silicon.hbm_bandwidth)
 
 
 def step_time(product: Product, p: GemmParameters) -> Real:
@@ -128,9 +131,11 @@ def split_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParame
 
 
 def quantize_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
-    """A pass over the activation before the product: read wide, written narrow; none where it arrives as it is [s]."""
-    moved = product.batch * product.m * product.k * (product.cast_bytes + product.a_bytes)
-    return np.where(product.cast_bytes > ZERO, p.quantize_s + moved / (p.memory * silicon.hbm_bandwidth), ZERO)
+    """A pass over the activation before the product: its rows one after another on the cores, each read wide and written narrow; none
+    where the activation arrives as it is [s]."""
+    rows = product.batch * product.m
+    moved = rows * product.k * (product.cast_bytes + product.a_bytes) / (p.memory * silicon.hbm_bandwidth)
+    return np.where(product.cast_bytes > ZERO, p.quantize_s + rows * p.quantize_row_s / silicon.cores + moved, ZERO)
 
 
 def launch_time(p: GemmParameters, state: State) -> Real:
@@ -153,7 +158,7 @@ def ladder_of(parts: Work, product: Product, silicon: Silicon, p: GemmParameters
         padding=np.maximum(parts.tiles * parts.math / silicon.cores, once),
         waves=np.maximum(math, once),
         rereads=np.maximum(math, parts.memory * p.memory),
-        bandwidth=np.maximum(parts.waves * (np.maximum(parts.math, parts.fed) + parts.left), parts.memory),
+        bandwidth=np.maximum(parts.waves * np.maximum(parts.math, parts.fed) + drain_time(product, silicon, p), parts.memory),
         rate=alone,
         quantization=quantized,
         launch=quantized + launch_time(p, state),

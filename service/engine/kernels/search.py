@@ -20,6 +20,8 @@ from .tiling import Grid, Product, Tiling, fits, grid, shapes
 SPLITS: Real = np.repeat([[1.0], [2.0]], len(SHAPES) // 2, axis=0)
 """Of each candidate, in multiples of the power of two below the best split."""
 LARGEST_SPLIT = constant(32.0)
+AHEAD = constant(1.5)
+"""How much faster than its memory a split may make the chip: the two overlap imperfectly, so that some of it still pays."""
 SMALLEST = constant(1e-100)
 """Stands for a split that costs nothing [s]."""
 HALF, FOUR, LN_2 = constant(0.5), constant(4.0), constant(np.log(2.0))
@@ -104,7 +106,7 @@ def split_below(problem: Problem, tm: Real, tn: Real, at: Grid) -> Real:
     """The power of two at or below the best split of k, for tiles that stand whole in `at`.
 
     Split s ways, a tile takes A/s along k, adds R·s of partial sums and S·log₂ s of synchronisation; the sum is least where
-    A/s² = R + S/(s·ln 2). More than fills one wave, or makes the chip faster than its memory, does not help.
+    A/s² = R + S/(s·ln 2). More than fills one wave, or leaves the memory far behind the chip, does not help.
     """
     product, silicon, p = problem
     cores = silicon.cores / at.tiles
@@ -116,7 +118,7 @@ def split_below(problem: Problem, tm: Real, tn: Real, at: Grid) -> Real:
     r = TWO * product.sums / (p.feed * silicon.clock * silicon.cores)
     u = p.split_s / LN_2
     best = TWO * a / np.maximum(u + np.sqrt(u * u + FOUR * a * r), SMALLEST)
-    useful = a * np.maximum(at.tiles / silicon.cores, ONE) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
+    useful = AHEAD * a * np.maximum(at.tiles / silicon.cores, ONE) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
     limit = np.minimum(np.minimum(cores, best), np.minimum(useful, at.depth / silicon.step))
     _, exponent = np.frexp(np.minimum(np.maximum(limit, ONE), LARGEST_SPLIT))
     below: Real = np.ldexp(HALF, exponent)

@@ -3,8 +3,8 @@
 rows       queries of the heads that share a KV head, padded to the 16 of a matrix instruction; blocks of 64
 blocks     batch · kv_heads · row blocks · split, with splits of at least 128 keys
 memory     the cache once, from HBM or, where it fits and stays, from the last cache; few blocks cannot draw the whole bandwidth
-chip       arithmetic on padded rows, latency of steps of 64 keys, start and end of each wave of blocks; these and the launch
-           grow with the width of a head
+chip       arithmetic on padded rows, latency of steps of 64 keys, start and end of each wave of blocks; these grow with the
+           queries of a block, and with the launch by the width of a head. Those of the first wave overlap with nothing
 join       partial outputs written and read once more
 Source     Dao et al. 2023, "Flash-Decoding for long-context inference"
 """
@@ -54,6 +54,10 @@ class SplitParameters(NamedTuple):
     join: Real
     width: Real
     """exponent with which launch and block grow with the width of a head"""
+    rows: Real
+    """what 16 queries add to the start and end of a block, as a share"""
+    group: Real
+    """exponent with which they grow with the queries, where kernels are written for each number of them"""
     eager_s: Real
 
 
@@ -78,10 +82,17 @@ def plan(ask: Attend, silicon: Silicon, p: SplitParameters) -> Plan:
 
 
 def chip_time(ask: Attend, at: Plan, silicon: Silicon, p: SplitParameters) -> Real:
+    """What the cores take, but for the first start and end of a block [s]."""
     flops = ask.batch * ask.kv_heads * at.rows * ask.keys_read * ask.pair_flops
     math = flops / (p.math * ask.peak) * at.uneven
     steps = np.ceil(ask.keys_read / at.split / STEP_KEYS) * p.step_s
-    return np.maximum(math, steps) + at.rounds * p.block_s * grown(ask, p)
+    return np.maximum(math, steps) + (at.rounds - 1.0) * block_time(ask, p)
+
+
+def block_time(ask: Attend, p: SplitParameters) -> Real:
+    """Start and end of a block [s]."""
+    queries = np.minimum(ask.q_len * ask.heads / ask.kv_heads, BLOCK_ROWS)
+    return p.block_s * grown(ask, p) * (1.0 + p.rows * queries / ISSUE_ROWS) * queries**p.group
 
 
 def grown(ask: Attend, p: SplitParameters) -> Real:
@@ -127,7 +138,7 @@ def kernel_times(ask: Attend, silicon: Silicon, p: SplitParameters, state: State
     """Time of the attention alone for each split [candidates, rows]."""
     at = plan(ask, silicon, p)
     t = overlapped(chip_time(ask, at, silicon, p), memory_time(ask, at, silicon, p, state), p.overlap)
-    return t + join_time(ask, at, silicon, p)
+    return block_time(ask, p) + t + join_time(ask, at, silicon, p)
 
 
 def launch_time(ask: Attend, p: SplitParameters, state: State) -> Real:

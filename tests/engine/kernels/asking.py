@@ -37,8 +37,9 @@ def tiling(tm: float, tn: float, split: float = 1.0) -> Tiling:
 def gemm_parameters(**changes: float) -> GemmParameters:
     """A kernel that loses nothing, with some parameters changed."""
     perfect = {
-        "launch_s": 0.0, "math": 1.0, "memory": 1.0, "step_s": 0.0, "fill_s": 0.0, "feed": 1e6, "overlap": 50.0, "throttle": 0.0,
-        "quantized": 1.0, "hot": 0.0, "copies": 1.0, "split_s": 0.0, "quantize_s": 0.0, "eager_s": 0.0,
+        "launch_s": 0.0, "math": 1.0, "memory": 1.0, "step_s": 0.0, "fill_s": 0.0, "drain": 0.0, "feed": 1e6, "overlap": 50.0,
+        "throttle": 0.0,
+        "quantized": 1.0, "hot": 0.0, "copies": 1.0, "split_s": 0.0, "quantize_s": 0.0, "quantize_row_s": 0.0, "eager_s": 0.0,
     }  # fmt: skip
     return GemmParameters(**{name: column(value) for name, value in {**perfect, **changes}.items()})
 
@@ -46,8 +47,9 @@ def gemm_parameters(**changes: float) -> GemmParameters:
 def usual_gemm() -> GemmParameters:
     """A kernel as measured ones are."""
     return gemm_parameters(
-        launch_s=2e-6, math=0.85, memory=0.85, step_s=6e-8, fill_s=3e-7, feed=64.0, overlap=3.0, throttle=0.05, quantized=0.3, hot=0.1,
-        copies=2.0, split_s=7e-7, quantize_s=1.5e-6, eager_s=2e-5,
+        launch_s=2e-6, math=0.85, memory=0.85, step_s=6e-8, fill_s=3e-7, drain=0.5, feed=64.0, overlap=3.0, throttle=0.05, quantized=0.3,
+        hot=0.1,
+        copies=2.0, split_s=7e-7, quantize_s=1.5e-6, quantize_row_s=2e-8, eager_s=2e-5,
     )  # fmt: skip
 
 
@@ -62,7 +64,7 @@ def usual_flash(**changes: float) -> FlashParameters:
 def usual_split(**changes: float) -> SplitParameters:
     usual = {
         "launch_s": 5e-6, "math": 0.5, "memory": 0.85, "step_s": 3e-7, "block_s": 2e-6, "core_memory": 3.0, "overlap": 2.0,
-        "quantized": 0.4, "cache": 2.0, "join": 2.0, "width": 0.3, "eager_s": 2e-5,
+        "quantized": 0.4, "cache": 2.0, "join": 2.0, "width": 0.3, "rows": 0.1, "group": 0.0, "eager_s": 2e-5,
     }  # fmt: skip
     return SplitParameters(**{name: column(value) for name, value in {**usual, **changes}.items()})
 

@@ -107,7 +107,7 @@ def test_longer_prompts_and_caches_take_longer() -> None:
 def test_the_quantisation_of_the_activation_is_a_pass_of_its_own() -> None:
     ask, plain = product(4096.0, 4096.0, 4096.0, width=1.0, cast=2.0), product(4096.0, 4096.0, 4096.0, width=1.0)
     with_it, without = (matmul(each, silicon(), usual_gemm(), State()) for each in (ask, plain))
-    assert first(with_it.losses.quantization_s) == pytest.approx(1.5e-6 + 4096 * 4096 * 3 / (0.85 * 2.039e12))
+    assert first(with_it.losses.quantization_s) == pytest.approx(1.5e-6 + 4096 * 2e-8 / 108 + 4096 * 4096 * 3 / (0.85 * 2.039e12))
     assert first(without.losses.quantization_s) == 0.0
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from service.engine.arrays import column
 from service.engine.kernels import given, layer
+from service.engine.kernels.gemm import work
 from service.engine.kernels.given import Tile
 from service.engine.kernels.physics import COLD, GRAPH, State
-from service.engine.kernels.search import Problem, candidates, fastest
+from service.engine.kernels.search import Problem, candidates, fastest, search
 from service.engine.kernels.silicon import Silicon
 from service.engine.kernels.tiling import fits
 
@@ -106,9 +107,10 @@ def test_more_room_beside_a_core_never_takes_longer(m: int, n: int, k: int) -> N
     best, found = [], []
     for room in (60e3, 100e3, 160e3, 400e3):
         problem = Problem(product(m, n, k), silicon(tile_bytes=room), usual_gemm())
-        every = candidates(problem)
-        best.append(np.where(fits(problem.product, every, problem.silicon), problem.time(every, LOOP), np.inf).min())
-        found.append(first(problem.time(fastest(problem, LOOP), LOOP)))
+        every, at = candidates(problem)
+        times = work(problem.product, every, problem.silicon, problem.parameters, LOOP, at=at).alone
+        best.append(np.where(fits(problem.product, every, problem.silicon), times, np.inf).min())
+        found.append(first(search(problem, LOOP).work.alone))
     assert best == sorted(best, reverse=True)
     assert all(time <= least * 1.02 for time, least in zip(found, best, strict=True))
 

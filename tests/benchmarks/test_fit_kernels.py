@@ -1,0 +1,94 @@
+"""The calibrations of kernels are what the rows in the repository say: so many rows, errors as stated, bands that hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import pytest
+
+from benchmarks.fit.kernels import measured, models
+from benchmarks.fit.kernels.bounded import Model, Part, Real
+from benchmarks.fit.kernels.calibrate import FEW_ROWS, LEAST_ROWS, Kernel, Others
+from service.catalogue import Catalogue, load
+from service.catalogue.kernel_fit import KernelFit, KernelName
+from service.engine.kernels.spread import spread
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load()
+
+
+READERS: dict[KernelName, tuple[measured.Reader, Model]] = {
+    "products": (measured.products, models.QUANTIZED_PRODUCT),
+    "decode": (partial(measured.attention, decode=True), models.DECODE),
+    "prefill": (partial(measured.attention, decode=False), models.PREFILL),
+}
+
+
+def stated(catalogue: Catalogue, kernel: KernelName, chip: str) -> dict[str, KernelFit]:
+    """The programs of a kernel that the chip's own calibration has."""
+    own = next((each.file.kernels for each in catalogue.calibrations if each.id == f"{chip}-kernels"), None)
+    return {} if own is None else dict(own.fits.get(kernel, {}))
+
+
+def parts(catalogue: Catalogue, kernel: KernelName) -> Iterator[tuple[str, Part]]:
+    for name, found in measured.by_kernel(READERS[kernel][0](measured.Chips(catalogue))).items():
+        yield from ((name, part) for part in found if part.size >= LEAST_ROWS)
+
+
+def ratios(fit: KernelFit, model: Model, part: Part) -> Real:
+    """Measured times over those of the stated parameters."""
+    return model.ratio({**dict.fromkeys(model.ranges, 0.0), **model.fixed, **fit.values}, part)
+
+
+@pytest.mark.parametrize("kernel", ["products", "decode", "prefill"])
+def test_the_stated_parameters_meet_the_rows_as_well_as_is_stated(catalogue: Catalogue, kernel: KernelName) -> None:
+    """Rows that a fit has seen are met better than those it has not, of which the stated errors are; and the band holds four of five."""
+    inside = []
+    for name, part in parts(catalogue, kernel):
+        fit = stated(catalogue, kernel, part.chip)[name]
+        assert fit.rows == part.size, (name, part.chip)
+        measured_over = ratios(fit, READERS[kernel][1], part)
+        assert np.median(np.abs(1.0 / measured_over - 1.0)) <= 1.2 * float(fit.errors.median) + 0.01, (name, part.chip)
+        estimate = part.measured_s / measured_over
+        band = spread(estimate, np.zeros(1), fit.band.si)
+        inside.append((part.size, np.sum((band.p10 <= part.measured_s) & (part.measured_s <= band.p90))))
+    sizes, held = np.array(inside).T
+    assert (held / sizes).min() > 0.7
+    assert 0.75 < held.sum() / sizes.sum() < 0.85
+
+
+def test_a_fit_from_its_first_start_ends_where_the_calibration_stands(catalogue: Catalogue) -> None:
+    """A program of one chip again, from the same rows by the same steps: what is stated is no better and no worse."""
+    name, part = next(each for each in parts(catalogue, "products") if each[1].chip == "nvidia-a40")
+    fit = stated(catalogue, "products", part.chip)[name]
+    again = models.PRODUCT.fit([part], starts=2)
+    stated_now, refitted = (np.log(each) for each in (ratios(fit, models.PRODUCT, part), models.PRODUCT.ratio(again, part)))
+    assert np.mean(np.abs(stated_now)) == pytest.approx(np.mean(np.abs(refitted)), rel=0.05)
+
+
+def made(chip: str, rows: Sequence[int]) -> Part:
+    """Rows of one chip that take what a known kernel takes."""
+    part = next(part for _, part in measured.products(measured.Chips(load())) if part.chip == chip)
+    some = part.where(np.isin(np.arange(part.size), rows))
+    known = {**{name: each.start for name, each in models.GEMM.items()}, **models.PRODUCT.fixed}
+    return Part(chip, some.told, models.PRODUCT.time(known, some.told))
+
+
+def test_formats_that_nobody_measured_have_a_band_of_those_left_out() -> None:
+    """A format whose kernels run at half the rate is only met half way, and the errors and the band of the fit say so."""
+    usual, slow = made("nvidia-a40", range(40)), made("nvidia-a40", range(40, 80))
+    slow = Part(slow.chip, slow.told, 2.0 * slow.measured_s)
+    (found,) = Others("products", models.PRODUCT, {"bits-16": [usual], "bits-8": [slow]}).fitted()
+    assert found.rows == min(40, 2 * 20)
+    assert found.median > 0.2
+    assert max(found.band.p90) > 1.3
+
+
+def test_a_chip_of_too_few_rows_has_no_fit_of_its_own() -> None:
+    part = made("nvidia-a40", range(LEAST_ROWS - 1))
+    assert part.size >= FEW_ROWS
+    assert [*Kernel("products", (models.PRODUCT,), {"bits-16": [part]}).fitted()] == []
