@@ -150,7 +150,7 @@ def test_what_is_forbidden_is_refused_as_the_contract_says(contract: BaseSchema,
 
 def test_what_was_kept_is_found_by_following_the_links(contract: BaseSchema, address: str) -> None:
     followed = []
-    ask = numbered()
+    ask = numbered("")
 
     @BOUNDED
     @given(case=operation(contract, "POST /v1/analyses").as_strategy(generation_mode=GenerationMode.POSITIVE))

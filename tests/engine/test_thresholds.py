@@ -87,7 +87,8 @@ def test_whole_numbers_on_both_sides_of_a_threshold_have_different_verdicts(kind
         if not 1 < value < 2**50 or each.variable not in known:
             continue
         below, above = math.ceil(value) - 1, math.floor(value) + 1
-        both = term(kind, **members).with_columns({each.variable: column([below, above])})  # channels between two multiples of groups, too
+        asked, sides = term(kind, **members), column([below, above])  # channels between two multiples of groups, too
+        both = asked.batch_of(sides) if each.variable == "sequences" else asked.with_columns({each.variable: sides})
         verdicts = bounds(batch.evaluate(both, EVERYTHING, is_class_asked="compute_dtype" in members))
         assert verdicts == ["hbm", "compute"] or "balanced" in verdicts
 
