@@ -52,7 +52,8 @@ MEMBERS: Final[dict[str, Any]] = {
 class CellRoute(StrictRoute):
     """Takes a key from the address.
 
-    With `on_error=text` a refusal is a 200 that says so: of any other status a spreadsheet function shows no more than that."""
+    With `on_error=text` a refusal is a 200 that says so: of any other status a spreadsheet function shows no more than that.
+    """
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         _take_key(scope)

@@ -51,8 +51,22 @@ _TAGS: Final = [
     {"name": "operations", "description": "Versions, limits, kinds of problems, health."},
 ]
 _ALWAYS: Final = (400, 403, 406, 408, 422, 431, 500)
-_PASSING: Final = (429, 503)
 _RETRY_AFTER: Final = {"Retry-After": {"description": "In how many seconds to try again.", "schema": {"type": "integer", "minimum": 1}}}
+_TEXT: Final = {"schema": {"type": "string"}}
+_CHALLENGE: Final = {
+    "WWW-Authenticate": {"description": "That a bearer key is wanted, and what is wrong with the one that was sent.", **_TEXT}
+}
+_SHARE: Final = {
+    "RateLimit-Policy": {"description": "How many requests the key may make (`q`), and in how many seconds (`w`).", **_TEXT},
+    "RateLimit": {"description": "How many are left (`r`), and in how many seconds (`t`) all are there again.", **_TEXT},
+}
+_HEADERS: Final[dict[int, dict[str, Any]]] = {
+    401: _CHALLENGE,
+    403: _CHALLENGE,
+    429: {**_RETRY_AFTER, **_SHARE},
+    503: _RETRY_AFTER,
+}
+"""What refusals say besides their documents. The two about the share of a key stand in every answer to one."""
 _WITH_KEY: Final = (401, 429, 503)
 _WITH_BODY: Final = (413, 415, 503)
 
@@ -150,7 +164,7 @@ def _offer_no_null(parameters: list[dict[str, Any]]) -> None:
 
 def _problem_response(status: int) -> dict[str, Any]:
     codes = [code for code in CODES.values() if code.status == status]
-    headers = {"headers": _RETRY_AFTER} if status in _PASSING else {}
+    headers = {"headers": _HEADERS[status]} if status in _HEADERS else {}
     return {
         **headers,
         "description": f"{codes[0].title}: {', '.join(f'`{code.code}`' for code in codes)}.",

@@ -28,6 +28,9 @@ ADDRESS_KEY: Final = "roofline.address_key"
 HEADERS: Final = "roofline.headers"
 """Where a request has headers that are added to its answer, whatever that is."""
 
+ANYONE: Final = Maker(frozenset())
+"""Whoever asks where nobody is asked who they are."""
+
 _SEND: Final = "Send it as `Authorization: Bearer …`."
 
 
@@ -43,7 +46,7 @@ class Gate:
     async def admit(self, request: Request, need: Need) -> Maker:
         """Who asks. Raises Unauthenticated, ScopeMissing, RateLimited, Unavailable."""
         if need == "public":
-            return OWNER
+            return ANYONE
         tokens = [*_bearers(request), *request.get(ADDRESS_KEY, ())]
         if not tokens:
             return self._without_key(need)
