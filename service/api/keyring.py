@@ -1,7 +1,9 @@
 """The keys that are in use, as one process knows them: all of them, read anew when what it knows is a second old.
 
-So the database is not asked for each request, an unknown key costs no more than a look into a dictionary, and a key that is revoked or
-made anywhere is so everywhere within `LIFE_S` and the time of one query. What cannot be read is refused, never guessed.
+So the database is not asked for each request, and a key that is revoked anywhere is refused everywhere within `LIFE_S` and the time of
+one query. A key that is not known, or has another secret, may have been made a moment ago: it is refused only after a look that is
+later than the request. Such looks are shared and at least `PAUSE_S` apart, so that nobody can keep the database busy with keys that are
+made up. What cannot be read is refused as such, and never taken for a key that is not good.
 """
 
 from __future__ import annotations
@@ -20,6 +22,9 @@ from .pools import Pools
 
 LIFE_S: Final = 1.0
 """How long [s] what was read is good for."""
+
+PAUSE_S: Final = 0.1
+"""How long [s] after one look the next begins at the earliest."""
 
 WAIT_S: Final = 2.0
 """How long [s] the database is waited for: less than callers wait."""
@@ -46,21 +51,30 @@ class Keyring:
         name = keys.id_in(token)
         if name is None:
             return None
-        known = (await self._current()).get(name)
-        now = self._clock()
-        if not keys.is_secret_of(token, known) or known is None or known.expires_us <= now:
-            return None
-        self._note(known, now - now % HOUR_US)
-        return known
+        asked_at = time.monotonic()
+        for moment in (asked_at - LIFE_S, asked_at):
+            await self._look(moment)
+            known = self._keys.get(name)
+            if keys.is_secret_of(token, known):
+                return self._used(known)
+        return None
 
-    async def _current(self) -> Mapping[str, Key]:
-        if time.monotonic() - self._read_at >= LIFE_S:
+    def _used(self, key: Key | None) -> Key | None:
+        now = self._clock()
+        if key is None or key.expires_us <= now:
+            return None
+        self._note(key, now - now % HOUR_US)
+        return key
+
+    async def _look(self, moment: float) -> None:
+        """Returns when what is known is as new as `moment` [s of the monotonic clock]. Raises Unavailable."""
+        while self._read_at < moment:
             if self._reading is None or self._reading.done():
                 self._reading = asyncio.create_task(self._read())
             await asyncio.shield(self._reading)  # all who wait share one query, and its failure
-        return self._keys
 
     async def _read(self) -> None:
+        await asyncio.sleep(max(0.0, self._read_at + PAUSE_S - time.monotonic()))
         began = time.monotonic()
         found = await self._pools.database(lambda: self._store.in_use(self._clock()), within_s=WAIT_S)
         self._keys = {key.id: key for key in found}

@@ -68,7 +68,10 @@ def test_a_taken_port_is_one_line(api: httpx.Client, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--host", "0.0.0.0"), "0.0.0.0 can be reached from other machines, so callers need a key, and there is none: make one with `roofline keys create`"),
+        (
+            ("--host", "0.0.0.0"),
+            "0.0.0.0 can be reached from other machines, so callers need a key, and there is none: make one with `roofline keys create`",
+        ),
         (("--host", "::"), ":: can be reached from other machines"),
         (("--host", "192.0.2.1", "--allow-unauthenticated"), "this machine has no address 192.0.2.1"),
         (("--port", "65536"), "--port is '65536': allowed is a whole number from 0 to 65535."),

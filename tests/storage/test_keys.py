@@ -58,7 +58,9 @@ def test_a_change_takes_the_place_of_the_secret_and_its_times_alone(database: Da
     store = KeyStore(database)
     store.add(key(), most=5)
     store.use("key_000000", NOW)
-    wanted = store.change("key_000000", lambda stored: replace(stored, digest="other", issued_us=NOW + 5, expires_us=NOW + 9, name="ignored"))
+    wanted = store.change(
+        "key_000000", lambda stored: replace(stored, digest="other", issued_us=NOW + 5, expires_us=NOW + 9, name="ignored")
+    )
     assert wanted.digest == "other"
     assert store.get("key_000000") == key(digest="other", issued_us=NOW + 5, expires_us=NOW + 9, last_used_us=NOW)
 
