@@ -23,7 +23,7 @@ from service.storage import Database, migrate, open_database
 
 from .conftest import Client
 from .holders import CHALLENGE, bearing, expired, issued, reached, revoked
-from .test_every_route import NAMES
+from .test_every_route import NAMES, problem
 
 CONTRACT: dict[str, Any] = yaml.safe_load((Path(__file__).parents[2] / "openapi.yaml").read_text())
 OPERATIONS = {(method.upper(), path): described for path, methods in CONTRACT["paths"].items() for method, described in methods.items()}
@@ -139,3 +139,11 @@ def test_a_service_with_a_route_that_declares_no_scope_does_not_start(
 
 def test_every_route_of_a_service_declares_one(app: FastAPI) -> None:
     refuse_undeclared(app.router.routes)
+
+
+def test_a_chart_shows_saved_analyses_only_to_who_may_read_them(guarded: Client, holders: tuple[Database, dict[str, str]]) -> None:
+    question = {"analyses": ["an_x"]}
+    refused = guarded.post("/v1/charts/roofline", json=question, headers=bearing(holders[1]["evaluate"]))
+    assert problem(refused, 403, "scope-missing")["detail"] == "This needs a key with the scope `read`."
+    both = issued(holders[0], "evaluate", "read").token
+    problem(guarded.post("/v1/charts/roofline", json=question, headers=bearing(both)), 422, "unknown-analysis")
