@@ -19,7 +19,7 @@ from ..errors import Conflict, ScopeMissing, refuse
 from ..schemas.keys import DEFAULT_LIFETIME_S, NewKey, NewSecret
 from ..schemas.scopes import EVERYTHING, SCOPES, Scope, allowed
 from ..storage import Key, KeyStore
-from .history import moment, now_us
+from .moments import moment, now_us
 
 MOST_KEYS: Final = 1000
 """Keys that may be in use: every process holds all of them in memory."""

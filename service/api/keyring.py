@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Final
 
 from ..analysis import keys
-from ..analysis.history import now_us
+from ..analysis.moments import now_us
 from ..errors import Unavailable
 from ..storage import Key, KeyStore
 from .pools import Pools

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..analysis.history import now_us
+from ..analysis.moments import now_us
 from ..api.logs import Log, adopt_libraries, open_log
 from ..settings import Settings
 from ..storage import Database, KeyStore, open_database

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from service.analysis import keys
-from service.analysis.history import now_us
 from service.analysis.keys import OWNER
+from service.analysis.moments import now_us
 from service.api.app import create_app
 from service.catalogue import Catalogue
 from service.schemas.keys import NewKey

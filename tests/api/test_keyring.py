@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from sqlalchemy import event
 
 from service.analysis import keys
-from service.analysis.history import now_us
 from service.analysis.keys import OWNER
+from service.analysis.moments import now_us
 from service.api.app import create_app
 from service.api.keyring import HOUR_US, LIFE_S, PAUSE_S, Keyring
 from service.catalogue import Catalogue
