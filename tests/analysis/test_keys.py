@@ -111,4 +111,4 @@ def test_a_revoked_key_stays_revoked(store: KeyStore) -> None:
 
 
 def test_no_member_of_an_op_has_the_name_of_a_key_in_an_address() -> None:
-    assert not [kind for kind, op in OPS.items() if "key" in op.__dataclass_fields__]
+    assert not [kind for kind, op in OPS.items() if "key" in op.__annotations__]

@@ -12,7 +12,7 @@ import yaml
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from service.api.routes import all as declared
+from service.api.routes import docs
 from service.api.routes.all import all_routes
 from service.api.routes.router import Routes
 from service.api.routing import StrictRoute, refuse_undeclared
@@ -44,7 +44,7 @@ def holders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database
     """A database and the secrets of its keys: one for each scope alone, one that has expired and one that was revoked with all."""
     database = open_database(None, Path(tmp_path_factory.mktemp("keys")))
     migrate.ensure(database)
-    tokens = {scope: issued(database, scope).token for scope in SCOPES}
+    tokens: dict[str, str] = {scope: issued(database, scope).token for scope in SCOPES}
     yield database, {**tokens, "expired": expired(database, *SCOPES), "revoked": revoked(database, *SCOPES), **NO_KEYS}
     database.close()
 
@@ -132,7 +132,7 @@ def test_a_service_with_a_route_that_declares_no_scope_does_not_start(
     undeclared.routes.append(APIRoute("/v1/open", endpoint))
     with pytest.raises(TypeError, match="These routes declare no scope: /v1/open"):
         refuse_undeclared([*all_routes(), *undeclared.routes])
-    monkeypatch.setattr(declared.docs, "routes", undeclared)
+    monkeypatch.setattr(docs, "routes", undeclared)
     with pytest.raises(TypeError, match="/v1/open"), reached(settings, catalogue, shared_database):
         pass
 

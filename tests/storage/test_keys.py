@@ -91,7 +91,8 @@ def test_pages_follow_each_other_newest_first(database: Database, limit: int) ->
     store, together = KeyStore(database), {"created_us": NOW}
     for number in range(6):
         store.add(key(number, **(together if number < 3 else {})), most=9)
-    found, cursor = [], None
+    found: list[Key] = []
+    cursor = None
     while True:
         page = store.page(limit, cursor)
         found += page.items
