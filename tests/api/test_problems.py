@@ -44,7 +44,9 @@ async def speak_unknown(call: Call) -> Response:
 @pytest.fixture
 def failing(settings: Settings, catalogue: Catalogue, shared_database: Database) -> Iterator[Client]:
     app: FastAPI = create_app(settings, catalogue=catalogue, database=shared_database)
-    app.router.routes.extend(StrictRoute(f"/{endpoint.__name__}", endpoint, need="public", methods=["GET"]) for endpoint in (fail, say_nan, speak_unknown))
+    app.router.routes.extend(
+        StrictRoute(f"/{endpoint.__name__}", endpoint, need="public", methods=["GET"]) for endpoint in (fail, say_nan, speak_unknown)
+    )
     client = Client(app)
     yield client
     client.close()

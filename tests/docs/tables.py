@@ -11,6 +11,7 @@ from service.api.metrics import Metrics
 from service.api.routes.meta import LIMITS
 from service.catalogue import load
 from service.engine.dtypes import ALIASES, DTYPES
+from service.schemas.scopes import SCOPES
 from service.settings import Settings, option, variable
 
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -146,4 +147,16 @@ def metrics() -> str:
     )
 
 
-TABLES: dict[str, Callable[[], str]] = {"codes": codes, "settings": settings, "formats": formats, "limits": limits, "metrics": metrics}
+def scopes() -> str:
+    """What a key may be allowed to do."""
+    return _table(["scope", "allows to"], ([f"`{scope}`", meaning[0].lower() + meaning[1:]] for scope, meaning in SCOPES.items()))
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "codes": codes,
+    "settings": settings,
+    "formats": formats,
+    "limits": limits,
+    "metrics": metrics,
+    "scopes": scopes,
+}
