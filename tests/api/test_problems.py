@@ -144,9 +144,12 @@ def test_every_branch_of_the_errors_has_a_code_with_its_status() -> None:
         "NotFound": 404,
         "MethodNotAllowed": 405,
         "NotAcceptable": 406,
+        "Unauthenticated": 401,
         "Forbidden": 403,
+        "ScopeMissing": 403,
         "Conflict": 409,
         "OverLimit": 413,
+        "RateLimited": 429,
         "Unavailable": 503,
         "Internal": 500,
     }
