@@ -14,7 +14,7 @@ from .problems import explained
 
 commands = typer.Typer(
     no_args_is_help=True,
-    help="Make, list, rotate and revoke keys.\n\nThey are in the database: no service need run, and those that run follow within two seconds.",
+    help="Make, list, rotate and revoke keys.\n\nThey are in the database: no service need run, and one that runs follows in two seconds.",
 )
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The id of a key, as `roofline keys list` shows it.")]
