@@ -5,11 +5,9 @@ An analysis is identified by what it asks: the same question to the same engine 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -23,6 +21,7 @@ from ..storage import Analysis, AnalysisStore
 from ..storage.analyses import SPACE
 from . import canonical
 from .evaluate import DOCUMENT_VERSION, Answer, answer
+from .moments import moment, now_us
 from .terms import lists_of
 
 """The kind under which a list of ops is kept."""
@@ -38,17 +37,6 @@ class Kept:
     @property
     def text(self) -> bytes:
         return envelope(self.analysis)
-
-
-def now_us() -> int:
-    """The time [µs since 1970-01-01 UTC]."""
-    return time.time_ns() // 1000
-
-
-def moment(us: int) -> str:
-    """A time [µs since 1970-01-01 UTC] as documents write it."""
-    whole = datetime.fromtimestamp(us // 1_000_000, UTC)
-    return f"{whole:%Y-%m-%dT%H:%M:%S}.{us % 1_000_000:06d}Z"
 
 
 def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], int] = now_us) -> Analysis:

@@ -15,6 +15,7 @@ from ..settings import Settings
 from ..storage import Database
 from .call import Service
 from .contract import Contract
+from .cors import Cors
 from .doors import Door
 from .logs import Log, open_log
 from .metrics import Metrics
@@ -22,7 +23,7 @@ from .pools import Pools
 from .rim import Rim
 from .room import Room
 from .routes.all import all_routes
-from .routing import join_methods, not_found
+from .routing import join_methods, not_found, refuse_undeclared
 from .watch import Watch
 
 
@@ -33,11 +34,12 @@ class Application(FastAPI):
     """
 
     door: Door
+    cors: Cors
     watch: Watch
     room: Room
 
     def build_middleware_stack(self) -> ASGIApp:
-        return Rim(self.router, self.door, self.watch)
+        return Rim(self.router, self.door, self.watch, self.cors)
 
 
 def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, log: Log | None = None) -> FastAPI:
@@ -67,10 +69,12 @@ def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, 
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.door = Door(settings)
+    app.cors = Cors(settings)
     app.watch = Watch(metrics, log or open_log(settings.log_level))
     app.room = Room(settings, app.watch)
     app.state.service = service
     app.router.routes.extend(all_routes())
+    refuse_undeclared(app.router.routes)
     app.router.default = not_found
     join_methods(app.router.routes)
     return app

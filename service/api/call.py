@@ -9,9 +9,12 @@ from typing import Protocol
 
 from starlette.requests import Request
 
+from ..analysis.keys import Maker
 from ..catalogue import Catalogue
 from ..settings import Settings
-from ..storage import AnalysisStore, Database
+from ..storage import AnalysisStore, Database, KeyStore
+from .gate import Gate, Need
+from .keyring import Keyring
 from .metrics import Metrics
 from .pools import Pools
 
@@ -42,12 +45,27 @@ class Service:
     stopping: Event = field(default_factory=Event)
 
     @cached_property
+    def gate(self) -> Gate:
+        return Gate(self.settings, Keyring(self.keys, self.pools))
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        return KeyStore(self.database)
+
+    @cached_property
     def analyses(self) -> AnalysisStore:
         return AnalysisStore(self.database)
 
 
 class Call(Request):
     """A request on its way through one route."""
+
+    maker: Maker
+    """Who asks, once it is admitted."""
+
+    async def admit(self, need: Need) -> None:
+        """Nothing, if whoever asks may use a route. Raises Unauthenticated, ScopeMissing, RateLimited, Unavailable."""
+        self.maker = await self.service.gate.admit(self.scope, need)
 
     @property
     def accept(self) -> str:

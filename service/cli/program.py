@@ -17,6 +17,8 @@ from .. import __version__
 from ..bootstrap import say
 from ..errors import ServiceError
 from ..settings import Settings
+from .key_commands import commands
+from .options import DataOption, JsonFlag, UrlOption
 from .output import INTERRUPTED, REFUSED, is_json
 from .problems import explained
 
@@ -28,19 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal too.")]
-DataOption = Annotated[
-    str | None,
-    typer.Option(metavar="FOLDER", help="Folder of the embedded database, the user's data folder by default; also ROOFLINE_DATA."),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="A PostgreSQL database to use instead, postgresql://user@host/name. "
-        "Other users of the machine can read command lines: give a password in ROOFLINE_DATABASE_URL.",
-    ),
-]
+app.add_typer(commands, name="keys")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - the flag as it was typed
@@ -83,7 +73,8 @@ def serve(
     """Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
 
     The schema of the database is made, and in the embedded database brought up to date; a PostgreSQL one that is older is
-    left to `roofline migrate`. Every other setting is a variable ROOFLINE_<NAME>.
+    left to `roofline migrate`. Beyond this machine callers need keys, which `roofline keys` makes. Every other setting is a
+    variable ROOFLINE_<NAME>.
     """
     from .serve import serve as run
 

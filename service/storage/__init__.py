@@ -3,5 +3,6 @@
 from .analyses import Analysis, AnalysisStore, Page
 from .database import Database, open_database
 from .deadline import too_late, until
+from .keys import Key, KeyPage, KeyStore
 
-__all__ = ["Analysis", "AnalysisStore", "Database", "Page", "open_database", "too_late", "until"]
+__all__ = ["Analysis", "AnalysisStore", "Database", "Key", "KeyPage", "KeyStore", "Page", "open_database", "too_late", "until"]

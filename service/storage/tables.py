@@ -72,6 +72,21 @@ CATALOGUE_ENTRIES = Table(
     Column("deleted", Boolean, nullable=False),
 )
 
+KEYS = Table(
+    "keys",
+    METADATA,
+    Column("id", _text(), primary_key=True),
+    Column("name", _text(), nullable=False),
+    Column("scopes", _text(), nullable=False),
+    Column("digest", _text(), nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("issued_us", BigInteger, nullable=False),
+    Column("expires_us", BigInteger, nullable=False),
+    Column("revoked_us", BigInteger),
+    Column("last_used_us", BigInteger),
+)
+Index("ix_keys_created_us", KEYS.c.created_us, KEYS.c.id)
+
 for _order in ("created_us", "lower_s"):
     for _name, _filters in {
         "all": (),

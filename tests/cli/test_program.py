@@ -30,6 +30,7 @@ Commands:
   ops       List the ops, or describe one: fields, formulas, an example.
   migrate   Bring the schema of the database to this version.
   openapi   Print the OpenAPI document, as committed in openapi.yaml.
+  keys      Make, list, rotate and revoke keys.
 """
 
 

@@ -12,7 +12,7 @@ from ...catalogue.chip import Chip
 from ...errors import Fault, InvalidInput
 from ...storage import Analysis
 from ...tables.table import Sheet
-from .. import history, units
+from .. import history, moments, units
 from . import provenance, rows
 
 SUMMARY: Final = (
@@ -36,7 +36,7 @@ def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:
     totals = rows.row({"totals": answer["result"].get("totals", {})})
     about = [
         *provenance.versions(answer["engine_version"], answer["catalogue_digest"]),
-        ("asked_at", history.moment(kept.created_us)),
+        ("asked_at", moments.moment(kept.created_us)),
         *((name, str(value)) for name, value in rows.row({"labels": dict(kept.labels), "note": kept.note}).items() if value is not None),
         *((name, str(value)) for name, value in totals.items() if value is not None),
         *provenance.sources(_known(_chips([answer]), catalogue)),

@@ -57,7 +57,7 @@ class AnalysisQuery(PageQuery, ExportQuery):
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
 
 
-@routes.post("/v1/analyses", status_code=201, response_model=AnalysisDocument, responses=KEPT)
+@routes.post("/v1/analyses", scope="write", status_code=201, response_model=AnalysisDocument, responses=KEPT)
 async def post_analysis(call: Call, question: SavedBody) -> Response:
     """Evaluates a question and keeps it with its answer. The same question again is the same analysis.
 
@@ -72,7 +72,7 @@ async def post_analysis(call: Call, question: SavedBody) -> Response:
     return tagged(kept.text, status=201 if kept.is_new else 200, headers=headers)
 
 
-@routes.get("/v1/analyses", response_model=AnalysisList, response_class=ExportResponse, responses=EXPORTED_LIST)
+@routes.get("/v1/analyses", scope="read", response_model=AnalysisList, response_class=ExportResponse, responses=EXPORTED_LIST)
 async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) -> Response:
     """The analyses that pass every filter, newest first unless `order_by` says otherwise."""
     service = call.service
@@ -90,6 +90,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
 
 @routes.get(
     "/v1/analyses/{id}",
+    scope="read",
     response_model=AnalysisDocument,
     response_class=ExportResponse,
     responses=EXPORTED_RESOURCE,
@@ -108,7 +109,7 @@ async def get_analysis(call: Call, id: str, asked: Annotated[ExportQuery, Query(
     return await exported(call, asked, export)
 
 
-@routes.patch("/v1/analyses/{id}", response_model=AnalysisDocument, responses=CHANGED, openapi_extra=IF_MATCH_REQUIRED)
+@routes.patch("/v1/analyses/{id}", scope="write", response_model=AnalysisDocument, responses=CHANGED, openapi_extra=IF_MATCH_REQUIRED)
 async def patch_analysis(call: Call, id: str, change: ChangeBody) -> Response:  # noqa: A002 - the path's own name
     """Changes labels and note of an analysis, nothing else of it. The body is a JSON merge patch of the two."""
     service, condition = call.service, required_if_match(call)
@@ -116,7 +117,7 @@ async def patch_analysis(call: Call, id: str, change: ChangeBody) -> Response:  
     return tagged(history.envelope(analysis))
 
 
-@routes.delete("/v1/analyses/{id}", status_code=204, responses={**NEEDS_DATABASE, 412: {}}, openapi_extra=IF_MATCH)
+@routes.delete("/v1/analyses/{id}", scope="write", status_code=204, responses={**NEEDS_DATABASE, 412: {}}, openapi_extra=IF_MATCH)
 async def delete_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
     """Deletes an analysis. The same question kept later makes it anew."""
     service, condition = call.service, if_match(call)

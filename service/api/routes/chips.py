@@ -25,7 +25,7 @@ class ChipQuery(PageQuery, ChipFilters, ExportQuery):
     """Which chips are asked for, which part of their list, and in which form."""
 
 
-@routes.get("/v1/chips", response_model=ChipList, response_class=ExportResponse, responses=EXPORTED_LIST)
+@routes.get("/v1/chips", scope="read", response_model=ChipList, response_class=ExportResponse, responses=EXPORTED_LIST)
 async def list_chips(call: Call, asked: Annotated[ChipQuery, Query()]) -> Response:
     """The newest revision of every chip that passes the filters, sorted by id, with the numbers of its roofline."""
     catalogue = call.service.catalogue
@@ -40,7 +40,12 @@ async def list_chips(call: Call, asked: Annotated[ChipQuery, Query()]) -> Respon
 
 
 @routes.get(
-    "/v1/chips/{ref}", response_model=ChipDocument, response_class=ExportResponse, responses=EXPORTED_RESOURCE, openapi_extra=IF_NONE_MATCH
+    "/v1/chips/{ref}",
+    scope="read",
+    response_model=ChipDocument,
+    response_class=ExportResponse,
+    responses=EXPORTED_RESOURCE,
+    openapi_extra=IF_NONE_MATCH,
 )
 async def get_chip(call: Call, ref: str, asked: Annotated[ExportQuery, Query()]) -> Response:
     """One chip by `id`, or one revision of it by `id@revision`: every value with unit, source and confidence."""
@@ -54,7 +59,7 @@ async def get_chip(call: Call, ref: str, asked: Annotated[ExportQuery, Query()])
     return await exported(call, asked, export)
 
 
-@routes.get("/v1/chips/{id}/revisions", response_model=RevisionList)
+@routes.get("/v1/chips/{id}/revisions", scope="read", response_model=RevisionList)
 async def list_chip_revisions(call: Call, id: str, asked: Annotated[PageQuery, Query()]) -> Response:  # noqa: A002 - the path's own name
     """Every revision of a chip, oldest first, with the reason for it. A revision never changes."""
     revisions = found(lambda: call.service.catalogue.revisions(id, "/path/id"))

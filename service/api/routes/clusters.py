@@ -24,7 +24,7 @@ class ClusterQuery(PageQuery, ExportQuery):
     """Which part of the list is asked for, and in which form."""
 
 
-@routes.get("/v1/clusters", response_model=ClusterList, response_class=ExportResponse, responses=EXPORTED_LIST)
+@routes.get("/v1/clusters", scope="read", response_model=ClusterList, response_class=ExportResponse, responses=EXPORTED_LIST)
 async def list_clusters(call: Call, asked: Annotated[ClusterQuery, Query()]) -> Response:
     """The newest revision of every system, sorted by id, with the numbers of its axes."""
     catalogue = call.service.catalogue
@@ -40,6 +40,7 @@ async def list_clusters(call: Call, asked: Annotated[ClusterQuery, Query()]) -> 
 
 @routes.get(
     "/v1/clusters/{ref}",
+    scope="read",
     response_model=ClusterDocument,
     response_class=ExportResponse,
     responses=EXPORTED_RESOURCE,
@@ -57,7 +58,7 @@ async def get_cluster(call: Call, ref: str, asked: Annotated[ExportQuery, Query(
     return await exported(call, asked, export)
 
 
-@routes.get("/v1/clusters/{id}/revisions", response_model=ClusterRevisionList)
+@routes.get("/v1/clusters/{id}/revisions", scope="read", response_model=ClusterRevisionList)
 async def list_cluster_revisions(call: Call, id: str, asked: Annotated[PageQuery, Query()]) -> Response:  # noqa: A002 - the path's own name
     """Every revision of a system, oldest first, with the reason for it. A revision never changes."""
     revisions = found(lambda: call.service.catalogue.cluster_revisions(id, "/path/id"))
