@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "keys"
+revision = "0003"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
