@@ -19,8 +19,8 @@ from ..engine import ENGINE_VERSION
 from ..errors import NotFound, refuse
 from ..schemas.analyses import MOST_LABELS, AnalysisChange, SavedQuestion
 from ..schemas.kinds import LIST_OF_OPS
-from ..storage import Analysis, AnalysisStore
-from ..storage.analyses import SPACE
+from ..storage import Analysis, AnalysisStore, Headline
+from ..storage.analysis import SPACE
 from . import canonical
 from .evaluate import DOCUMENT_VERSION, Answer, answer
 from .terms import lists_of
@@ -106,7 +106,7 @@ def remove(name: str, store: AnalysisStore, guard: Guard) -> None:
     store.remove(name, lambda stored: guard(envelope(stored)))
 
 
-def summary(analysis: Analysis) -> dict[str, Any]:
+def summary(analysis: Headline) -> dict[str, Any]:
     """An analysis in a list: what was asked and what binds, without the documents."""
     chip = None if analysis.chip_id is None else f"{analysis.chip_id}@{analysis.chip_revision}"
     return {

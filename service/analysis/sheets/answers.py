@@ -10,7 +10,7 @@ import orjson
 from ...catalogue import Catalogue
 from ...catalogue.chip import Chip
 from ...errors import Fault, InvalidInput
-from ...storage import Analysis
+from ...storage import Analysis, Headline
 from ...tables.table import Sheet
 from .. import history, units
 from . import provenance, rows
@@ -22,7 +22,7 @@ SUMMARY: Final = (
 """The columns of a list of analyses, also of an empty one."""
 
 
-def analyses(shown: Sequence[Analysis], catalogue: Catalogue) -> Sheet:
+def analyses(shown: Sequence[Headline], catalogue: Catalogue) -> Sheet:
     """A list of saved analyses."""
     table = rows.table([rows.row(history.summary(each)) for each in shown], SUMMARY)
     refs = {f"{each.chip_id}@{each.chip_revision}" for each in shown if each.chip_id is not None}

@@ -11,8 +11,9 @@ from starlette.responses import Response
 from ...analysis import evaluate, history
 from ...analysis.sheets import answers as sheets
 from ...schemas.analyses import AnalysisChange, SavedQuestion
-from ...schemas.exports import ExportQuery, without_form
+from ...schemas.exports import ExportQuery
 from ...schemas.kinds import SavedKind
+from ...schemas.moments import Moment, microseconds
 from ..answers import listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
@@ -54,7 +55,17 @@ class AnalysisQuery(PageQuery, ExportQuery):
     chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
     bound: Bound | None = None
     label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
+    text: Annotated[str | None, Field(min_length=1, max_length=200, description="A word of the note; case does not count.")] = None
+    created_after: Annotated[Moment | None, Field(description="Later than this.")] = None
+    created_before: Annotated[Moment | None, Field(description="Earlier than this.")] = None
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
+
+    @property
+    def selection(self) -> dict[str, Any]:
+        """The filters and the order, as the store takes them."""
+        names = ("kind", "chip", "bound", "label", "text", "order_by")
+        span = {name: None if (said := getattr(self, name)) is None else microseconds(said) for name in ("created_after", "created_before")}
+        return {**{name: getattr(self, name) for name in names}, **span}
 
 
 @routes.post("/v1/analyses", status_code=201, response_model=AnalysisDocument, responses=KEPT)
@@ -78,7 +89,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
     service = call.service
     if asked.chip is not None:
         service.catalogue.chip(asked.chip, "/query/chip")
-    page = await service.pools.database(lambda: service.analyses.page(**without_form(asked)))
+    page = await service.pools.database(lambda: service.analyses.page(asked.limit, asked.cursor, **asked.selection))
     export = Export(
         "analyses",
         json=lambda: listing([history.summary(each) for each in page.items], next_cursor=page.next_cursor, limit=asked.limit),
