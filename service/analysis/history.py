@@ -140,6 +140,12 @@ def envelope(analysis: Analysis) -> bytes:
     return canonical.text(about)
 
 
+def identity(found: Answer) -> str:
+    """The id under which today's service keeps an answer."""
+    resolved = canonical.sorted_text({**found.question, "target_digest": found.target.digest})
+    return "an_" + canonical.identity(SPACE, ENGINE_VERSION, resolved)
+
+
 def _changed(stored: Analysis, wanted: AnalysisChange) -> Analysis:
     if "labels" in wanted.model_fields_set:
         merged = {} if wanted.labels is None else {**stored.labels, **wanted.labels}
@@ -152,10 +158,9 @@ def _changed(stored: Analysis, wanted: AnalysisChange) -> Analysis:
 
 def _analysis(question: SavedQuestion, found: Answer, created_us: int) -> Analysis:
     asked = found.question
-    resolved = canonical.sorted_text({**asked, "target_digest": found.target.digest})
     headline = _headline(found)
     return Analysis(
-        id="an_" + canonical.identity(SPACE, ENGINE_VERSION, resolved),
+        id=identity(found),
         created_us=created_us,
         kind=asked["op"]["kind"] if "op" in asked else LIST_OF_OPS,
         chip_id=None if found.target.chip is None else found.target.chip.id,

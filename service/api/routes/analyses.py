@@ -9,16 +9,18 @@ from pydantic import Field
 from starlette.responses import Response
 
 from ...analysis import evaluate, history
+from ...analysis.recompute import recompute
 from ...analysis.sheets import answers as sheets
 from ...schemas.analyses import AnalysisChange, SavedQuestion
 from ...schemas.exports import ExportQuery
 from ...schemas.kinds import SavedKind
 from ...schemas.moments import Moment, microseconds
-from ..answers import listing, resource, tagged
+from ..answers import answer, listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
 from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
 from ..pages import PageQuery
+from ..recomputed import Recomputed
 from ..results import AnalysisDocument, AnalysisList, Bound
 from .evaluate import EXAMPLES
 from .router import router
@@ -133,3 +135,14 @@ async def delete_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the 
     service, condition = call.service, if_match(call)
     await service.pools.database(lambda: history.remove(id, service.analyses, condition.check))
     return Response(status_code=204)
+
+
+@routes.post("/v1/analyses/{id}/recompute", response_model=Recomputed, responses={**NEEDS_DATABASE, 409: {}})
+async def recompute_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
+    """Asks the question of an analysis again, with today's engine and the newest revision of its chip, and says what changed and why.
+
+    Nothing is stored. A chip that was deleted, or a question that this version no longer reads, is a 409.
+    """
+    service = call.service
+    kept = await service.pools.database(lambda: history.read(id, service.analyses))
+    return answer(await service.pools.apart(lambda: recompute(kept, service.catalogue)))
