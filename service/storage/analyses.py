@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, delete, select, update
+from sqlalchemy import Connection, Table, and_, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..errors import NotFound, Unavailable, refuse
@@ -96,6 +96,12 @@ class AnalysisStore:
             return Page(items, listed.cursor_behind(shown[-1]) if len(rows) > limit else None)
 
         return self._database.read(read)
+
+    def count(self, most: int, *, space: str = SPACE, **asked: Any) -> int:
+        """How many analyses a list has, or `most` if it has more. Raises: InvalidInput as `page` does; Unavailable."""
+        listed = AnalysisList(space=space, **asked)
+        rows = select(func.count()).select_from(listed.ids(most).subquery())
+        return self._database.read(lambda connection: connection.execute(rows).scalar_one()) if listed.can_match else 0
 
     def whole(self, ids: Sequence[str]) -> tuple[Analysis, ...]:
         """Those of `ids` that are still there, in this order, with their documents. Raises: Unavailable."""

@@ -11,7 +11,7 @@ from ...catalogue import Catalogue
 from ...catalogue.chip import Chip
 from ...errors import Fault, InvalidInput
 from ...storage import Analysis, Headline
-from ...tables.table import Sheet
+from ...tables.table import Flow, Sheet
 from .. import history, units
 from . import provenance, rows
 
@@ -27,6 +27,13 @@ def analyses(shown: Sequence[Headline], catalogue: Catalogue) -> Sheet:
     table = rows.table([rows.row(history.summary(each)) for each in shown], SUMMARY)
     refs = {f"{each.chip_id}@{each.chip_revision}" for each in shown if each.chip_id is not None}
     return Sheet(table, units.units(SUMMARY), [*provenance.asked_now(catalogue), *provenance.sources(_known(refs, catalogue))])
+
+
+def selection(parts: Iterator[Sequence[Headline]], expected: int, catalogue: Catalogue) -> Sheet:
+    """Any number of saved analyses, part after part."""
+    columns = (rows.table([rows.row(history.summary(each)) for each in part], SUMMARY).columns for part in parts)
+    table = Flow(SUMMARY, (), parts=columns, expected=expected)
+    return Sheet(table, units.units(SUMMARY), provenance.asked_now(catalogue))
 
 
 def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from fastapi import Body, Query
-from pydantic import Field
 from starlette.responses import Response
 
 from ...analysis import evaluate, history
@@ -13,15 +12,14 @@ from ...analysis.recompute import recompute
 from ...analysis.sheets import answers as sheets
 from ...schemas.analyses import AnalysisChange, SavedQuestion
 from ...schemas.exports import ExportQuery
-from ...schemas.kinds import SavedKind
-from ...schemas.moments import Moment, microseconds
 from ..answers import answer, listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
 from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
 from ..pages import PageQuery
 from ..recomputed import Recomputed
-from ..results import AnalysisDocument, AnalysisList, Bound
+from ..results import AnalysisDocument, AnalysisList, WholeAnalyses
+from ..selections import EXPORTED_SELECTION, Filters, SelectionQuery, SelectionResponse, selected
 from .evaluate import EXAMPLES
 from .router import router
 
@@ -50,24 +48,8 @@ SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
 ChangeBody = Annotated[AnalysisChange, Body(openapi_examples=CHANGES)]
 
 
-class AnalysisQuery(PageQuery, ExportQuery):
+class AnalysisQuery(PageQuery, Filters, ExportQuery):
     """Which analyses are asked for, in what order, and in which form."""
-
-    kind: SavedKind | None = None
-    chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
-    bound: Bound | None = None
-    label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
-    text: Annotated[str | None, Field(min_length=1, max_length=200, description="A word of the note; case does not count.")] = None
-    created_after: Annotated[Moment | None, Field(description="Later than this.")] = None
-    created_before: Annotated[Moment | None, Field(description="Earlier than this.")] = None
-    order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
-
-    @property
-    def selection(self) -> dict[str, Any]:
-        """The filters and the order, as the store takes them."""
-        names = ("kind", "chip", "bound", "label", "text", "order_by")
-        span = {name: None if (said := getattr(self, name)) is None else microseconds(said) for name in ("created_after", "created_before")}
-        return {**{name: getattr(self, name) for name in names}, **span}
 
 
 @routes.post("/v1/analyses", status_code=201, response_model=AnalysisDocument, responses=KEPT)
@@ -99,6 +81,14 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
         next_cursor=page.next_cursor,
     )
     return await exported(call, asked, export)
+
+
+@routes.get("/v1/analyses/export", response_model=WholeAnalyses, response_class=SelectionResponse, responses=EXPORTED_SELECTION)
+async def export_analyses(call: Call, asked: Annotated[SelectionQuery, Query()]) -> Response:
+    """All analyses that pass every filter: in JSON and NDJSON whole, as they were kept, in CSV and XLSX a row each, as lists show them."""
+    if asked.chip is not None:
+        call.service.catalogue.chip(asked.chip, "/query/chip")
+    return await selected(call, asked)
 
 
 @routes.get(

@@ -12,7 +12,7 @@ from ...analysis.batches.questions import MOST_GROUPS
 from ...analysis.evaluate import DOCUMENT_VERSION
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
-from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
+from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_EXPORTED, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
 from ...schemas.reading import MAX_BODY_BYTES
 from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ...tables.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
@@ -47,6 +47,7 @@ LIMITS: Final = {
     "table_cells": MOST_CELLS,
     "table_groups": MOST_GROUPS,
     "cells": MOST_VALUES,
+    "exported_analyses": MAX_EXPORTED,
 }
 
 
