@@ -71,9 +71,9 @@ def test_every_operation_names_itself_and_the_ways_it_refuses(contract: dict[str
         expected |= {"404"} if "{" in path else set()
         expected |= {"413", "415", "503"} if "requestBody" in operation else set()
         expected |= {"413"} if path.startswith("/v1/charts") else set()  # a series has a limit also where it is asked for without a body
-        expected |= {"413"} if path in {"/v1/cells.csv", "/v1/analyses/export"} else set()
+        expected |= {"413"} if path in {"/v1/cells.csv", "/v1/exports/analyses"} else set()
         expected |= {"409"} if path.endswith("/recompute") else set()
-        expected |= {"503"} if path.startswith(("/v1/analyses", "/v1/batches", "/v1/cells.")) or path == "/readyz" else set()
+        expected |= {"503"} if path.startswith(("/v1/analyses", "/v1/batches", "/v1/cells.", "/v1/exports")) or path == "/readyz" else set()
         expected |= {"503"} if "text/csv" in operation["responses"].get("200", {}).get("content", {}) else set()
         headers = {parameter["name"]: parameter["required"] for parameter in operation.get("parameters", ()) if parameter["in"] == "header"}
         expected |= {"412"} if "If-Match" in headers else set()

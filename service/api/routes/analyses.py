@@ -83,7 +83,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
     return await exported(call, asked, export)
 
 
-@routes.get("/v1/analyses/export", response_model=WholeAnalyses, response_class=SelectionResponse, responses=EXPORTED_SELECTION)
+@routes.get("/v1/exports/analyses", response_model=WholeAnalyses, response_class=SelectionResponse, responses=EXPORTED_SELECTION)
 async def export_analyses(call: Call, asked: Annotated[SelectionQuery, Query()]) -> Response:
     """All analyses that pass every filter: in JSON and NDJSON whole, as they were kept, in CSV and XLSX a row each, as lists show them."""
     if asked.chip is not None:
