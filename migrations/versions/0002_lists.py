@@ -22,7 +22,7 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
-BATCH = 500
+BATCH = 50
 MOST_WORDS = 32
 WORD = re.compile(r"[^\W_](?:\S*[^\W_])?")
 PART = re.compile(r"[^\W_]+")
@@ -83,7 +83,7 @@ def downgrade() -> None:
 
 
 def fill(facets: sa.Table) -> None:
-    """The facets of all analyses, some hundred analyses at a time."""
+    """The facets of all analyses, some analyses at a time."""
     connection, last = op.get_bind(), ""
     while rows := connection.execute(ROWS, {"last": last, "most": BATCH}).all():
         labels: dict[str, list[tuple[str, str]]] = {}

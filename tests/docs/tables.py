@@ -65,6 +65,7 @@ _LIMITS = {
     "table_cells": "cells of a table",
     "table_groups": "ways in which the rows of a table differ besides their numbers, and chips that they name",
     "cells": "values of `/v1/cells.csv`",
+    "exported_analyses": "analyses of an export",
 }
 
 
