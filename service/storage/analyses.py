@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, delete, func, select, update
+from sqlalchemy import Connection, Table, and_, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..errors import NotFound, Unavailable, refuse
@@ -154,7 +154,8 @@ def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Anal
 
 def _insert_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
     own = {"created_us": analysis.created_us, "lower_s": analysis.lower_s, "analysis_id": analysis.id}
-    _insert_absent(connection, FACETS, [{"facet": name, **own} for name in sorted(names)])
+    if names:  # none of them is there yet: the analysis is new, or locked
+        connection.execute(insert(FACETS), [{"facet": name, **own} for name in sorted(names)])
 
 
 def _remove_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:

@@ -16,7 +16,7 @@ MOMENTS = 100
 
 
 def test_every_acknowledged_analysis_survives_kill_9(tmp_path: Path) -> None:
-    """Killed at 100 random moments; in the end the file is whole, and has every id that was said aloud, with its label and in every list."""
+    """Killed at 100 random moments; the file is then whole and has every id that was said aloud, with its label, in every list."""
     database = open_database(None, tmp_path)
     migrate.ensure(database)
     store, processes, chance = AnalysisStore(database), context(), random.Random(8)
