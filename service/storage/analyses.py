@@ -168,10 +168,10 @@ def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[
     """How many of `rows` were inserted; those whose key is taken are left out, also when it is taken at this moment."""
     if not rows:
         return 0
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    upsert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     # Without the option SQLAlchemy leaves the count of an INSERT at the driver, unread.
     done = connection.execute(
-        insert(table).values(list(rows)).on_conflict_do_nothing(),
+        upsert(table).values(list(rows)).on_conflict_do_nothing(),
         execution_options={"preserve_rowcount": True},
     )
     return done.rowcount
