@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Table, and_, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ..errors import NotFound, Unavailable, refuse
@@ -154,8 +154,8 @@ def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Anal
 
 def _insert_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
     own = {"created_us": analysis.created_us, "lower_s": analysis.lower_s, "analysis_id": analysis.id}
-    if names:  # none of them is there yet: the analysis is new, or locked
-        connection.execute(insert(FACETS), [{"facet": name, **own} for name in sorted(names)])
+    if names:  # row by row under one statement: there are hundreds, and a statement as long as they would be made anew each time
+        connection.execute(_upsert(connection, FACETS), [{"facet": name, **own} for name in sorted(names)])
 
 
 def _remove_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
@@ -168,13 +168,18 @@ def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[
     """How many of `rows` were inserted; those whose key is taken are left out, also when it is taken at this moment."""
     if not rows:
         return 0
-    upsert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     # Without the option SQLAlchemy leaves the count of an INSERT at the driver, unread.
     done = connection.execute(
-        upsert(table).values(list(rows)).on_conflict_do_nothing(),
+        _upsert(connection, table).values(list(rows)),
         execution_options={"preserve_rowcount": True},
     )
     return done.rowcount
+
+
+def _upsert(connection: Connection, table: Table) -> Any:
+    """An INSERT that leaves rows as they are whose key is taken."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    return insert(table).on_conflict_do_nothing()
 
 
 def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool = False) -> Analysis | None:
