@@ -153,6 +153,7 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
             "table_groups": 10_000,
             "cells": 1000,
             "keys": 1000,
+            "exported_analyses": 100_000,
             "key_requests_per_minute": 30_000,
         },
     }

@@ -33,7 +33,10 @@ def named(route: StrictRoute) -> str:
 ROUTES = [route for route in all_routes() if isinstance(route, StrictRoute)]
 PATHS = sorted({named(route) for route in ROUTES})
 READABLE = sorted({named(route) for route in ROUTES if "GET" in route.methods})
-WRITABLE = sorted({(method, named(route)) for route in ROUTES for method in route.methods & {"POST", "PATCH"}})
+BODILESS = {"/v1/analyses/{id}/recompute"}
+WRITABLE = sorted(
+    {(method, named(route)) for route in ROUTES if route.path_format not in BODILESS for method in route.methods & {"POST", "PATCH"}}
+)
 
 
 def problem(answer: httpx.Response, status: int, code: str) -> dict[str, object]:
@@ -183,7 +186,7 @@ def test_a_name_that_does_not_exist_is_a_404_without_an_echo(client: Client, rou
     path = route
     for variable in NAMES:
         path = path.replace("{" + variable + "}", name)
-    answer = client.get(path)
+    answer = client.request("POST" if route in BODILESS else "GET", path)
     problem(answer, 404, "not-found")
     assert "DROP" not in answer.text
     assert "xxxx" not in answer.text

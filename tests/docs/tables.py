@@ -68,6 +68,7 @@ _LIMITS = {
     "table_groups": "ways in which the rows of a table differ besides their numbers, and chips that they name",
     "cells": "values of `/v1/cells.csv`",
     "keys": "keys in use",
+    "exported_analyses": "analyses of an export",
 }
 
 

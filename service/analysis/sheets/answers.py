@@ -10,8 +10,8 @@ import orjson
 from ...catalogue import Catalogue
 from ...catalogue.chip import Chip
 from ...errors import Fault, InvalidInput
-from ...storage import Analysis
-from ...tables.table import Sheet
+from ...storage import Analysis, Headline
+from ...tables.table import Flow, Sheet
 from .. import history, moments, units
 from . import provenance, rows
 
@@ -22,11 +22,18 @@ SUMMARY: Final = (
 """The columns of a list of analyses, also of an empty one."""
 
 
-def analyses(shown: Sequence[Analysis], catalogue: Catalogue) -> Sheet:
+def analyses(shown: Sequence[Headline], catalogue: Catalogue) -> Sheet:
     """A list of saved analyses."""
     table = rows.table([rows.row(history.summary(each)) for each in shown], SUMMARY)
     refs = {f"{each.chip_id}@{each.chip_revision}" for each in shown if each.chip_id is not None}
     return Sheet(table, units.units(SUMMARY), [*provenance.asked_now(catalogue), *provenance.sources(_known(refs, catalogue))])
+
+
+def selection(parts: Iterator[Sequence[Headline]], expected: int, catalogue: Catalogue) -> Sheet:
+    """Any number of saved analyses, part after part."""
+    columns = (rows.table([rows.row(history.summary(each)) for each in part], SUMMARY).columns for part in parts)
+    table = Flow(SUMMARY, (), parts=columns, expected=expected)
+    return Sheet(table, units.units(SUMMARY), provenance.asked_now(catalogue))
 
 
 def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:

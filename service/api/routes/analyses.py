@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from fastapi import Body, Query
-from pydantic import Field
 from starlette.responses import Response
 
 from ...analysis import evaluate, history
+from ...analysis.recompute import recompute
 from ...analysis.sheets import answers as sheets
 from ...schemas.analyses import AnalysisChange, SavedQuestion
-from ...schemas.exports import ExportQuery, without_form
-from ...schemas.kinds import SavedKind
-from ..answers import listing, resource, tagged
+from ...schemas.exports import ExportQuery
+from ..answers import answer, listing, resource, tagged
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
 from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
 from ..pages import PageQuery
-from ..results import AnalysisDocument, AnalysisList, Bound
+from ..recomputed import Recomputed
+from ..results import AnalysisDocument, AnalysisList, WholeAnalyses
+from ..selections import EXPORTED_SELECTION, Filters, SelectionQuery, SelectionResponse, selected
 from .evaluate import EXAMPLES
 from .router import router
 
@@ -47,14 +48,8 @@ SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
 ChangeBody = Annotated[AnalysisChange, Body(openapi_examples=CHANGES)]
 
 
-class AnalysisQuery(PageQuery, ExportQuery):
+class AnalysisQuery(PageQuery, Filters, ExportQuery):
     """Which analyses are asked for, in what order, and in which form."""
-
-    kind: SavedKind | None = None
-    chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
-    bound: Bound | None = None
-    label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
-    order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
 
 
 @routes.post("/v1/analyses", scope="write", status_code=201, response_model=AnalysisDocument, responses=KEPT)
@@ -78,7 +73,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
     service = call.service
     if asked.chip is not None:
         service.catalogue.chip(asked.chip, "/query/chip")
-    page = await service.pools.database(lambda: service.analyses.page(**without_form(asked)))
+    page = await service.pools.database(lambda: service.analyses.page(asked.limit, asked.cursor, **asked.selection))
     export = Export(
         "analyses",
         json=lambda: listing([history.summary(each) for each in page.items], next_cursor=page.next_cursor, limit=asked.limit),
@@ -86,6 +81,20 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
         next_cursor=page.next_cursor,
     )
     return await exported(call, asked, export)
+
+
+@routes.get(
+    "/v1/exports/analyses",
+    scope="read",
+    response_model=WholeAnalyses,
+    response_class=SelectionResponse,
+    responses=EXPORTED_SELECTION,
+)
+async def export_analyses(call: Call, asked: Annotated[SelectionQuery, Query()]) -> Response:
+    """All analyses that pass every filter: in JSON and NDJSON whole, as they were kept, in CSV and XLSX a row each, as lists show them."""
+    if asked.chip is not None:
+        call.service.catalogue.chip(asked.chip, "/query/chip")
+    return await selected(call, asked)
 
 
 @routes.get(
@@ -123,3 +132,14 @@ async def delete_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the 
     service, condition = call.service, if_match(call)
     await service.pools.database(lambda: history.remove(id, service.analyses, condition.check))
     return Response(status_code=204)
+
+
+@routes.post("/v1/analyses/{id}/recompute", scope="read", response_model=Recomputed, responses={**NEEDS_DATABASE, 409: {}})
+async def recompute_analysis(call: Call, id: str) -> Response:  # noqa: A002 - the path's own name
+    """Asks the question of an analysis again, with today's engine and the newest revision of its chip, and says what changed and why.
+
+    Nothing is stored. A chip that was deleted, or a question that this version no longer reads, is a 409.
+    """
+    service = call.service
+    kept = await service.pools.database(lambda: history.read(id, service.analyses))
+    return answer(await service.pools.apart(lambda: recompute(kept, service.catalogue)))

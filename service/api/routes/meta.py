@@ -13,7 +13,7 @@ from ...analysis.evaluate import DOCUMENT_VERSION
 from ...analysis.keys import MOST_KEYS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
-from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
+from ...schemas.limits import MAX_CANDIDATES, MAX_CASES, MAX_EXPORTED, MAX_OPS, MAX_POINTS, MAX_RANKED_LAYOUTS, MAX_RANKED_OPS, MAX_ROWS
 from ...schemas.reading import MAX_BODY_BYTES
 from ...strict_json import MAX_DEPTH, MOST_MEMBERS
 from ...tables.limits import MOST_BYTES, MOST_CELLS, MOST_COLUMNS, MOST_ROWS
@@ -49,6 +49,7 @@ LIMITS: Final = {
     "table_groups": MOST_GROUPS,
     "cells": MOST_VALUES,
     "keys": MOST_KEYS,
+    "exported_analyses": MAX_EXPORTED,
 }
 
 
