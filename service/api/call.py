@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from ..catalogue import Catalogue
 from ..settings import Settings
-from ..storage import AnalysisStore, Database
+from ..storage import AnalysisStore, Database, ReplyStore
 from .metrics import Metrics
 from .pools import Pools
 
@@ -45,9 +45,15 @@ class Service:
     def analyses(self) -> AnalysisStore:
         return AnalysisStore(self.database)
 
+    @cached_property
+    def replies(self) -> ReplyStore:
+        return ReplyStore(self.database)
+
 
 class Call(Request):
-    """A request on its way through one route."""
+    """A request on its way through one route. `sent` is the JSON text of its body, once that was read."""
+
+    sent: bytes = b""
 
     @property
     def accept(self) -> str:

@@ -77,6 +77,9 @@ class Metrics:
         self.saved = self._counter(
             "roofline_analyses_saved_total", "Analyses that were kept (new), and those that were kept before (known).", "outcome"
         )
+        self.replays = self._counter(
+            "roofline_idempotent_replays_total", "Requests under an idempotency key that were answered as the first time."
+        )
         self._running = self._gauge("roofline_pool_running", "Pieces of work that have a thread.", "pool")
         self._waiting = self._gauge("roofline_pool_waiting", "Pieces of work that wait for a thread.", "pool")
         self._threads = self._gauge("roofline_pool_threads", "Threads of a pool.", "pool")

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, delete, select, update
 
 from ..errors import NotFound, Unavailable, refuse
-from .database import ATTEMPTS, Database
+from .database import ATTEMPTS, Transactions
 from .faults import BUSY
+from .inserting import insert_absent
 from .lists import AnalysisList, is_storable
 from .tables import ANALYSES, LABELS
 
@@ -63,7 +63,7 @@ class Page:
 class AnalysisStore:
     """Analyses in a database whose schema is at head."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Transactions) -> None:
         self._database = database
 
     def add(self, analysis: Analysis, *, most_labels: int | None = None) -> tuple[Analysis, bool]:
@@ -141,8 +141,8 @@ class AnalysisStore:
 def _add(connection: Connection, analysis: Analysis, most_labels: int | None) -> tuple[Analysis, bool]:
     row = {column.name: getattr(analysis, column.name) for column in ANALYSES.columns}
     for _ in range(ATTEMPTS):
-        if _insert_absent(connection, ANALYSES, [row]):
-            _insert_absent(connection, LABELS, _label_rows(analysis, analysis.labels))
+        if insert_absent(connection, ANALYSES, [row]):
+            insert_absent(connection, LABELS, _label_rows(analysis, analysis.labels))
             return replace(analysis, labels=dict(sorted(analysis.labels.items()))), True
         stored = _stored(connection, analysis.id, analysis.space, lock=True)
         if stored is not None:
@@ -166,23 +166,10 @@ def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Anal
     fresh = {key: value for key, value in wanted.labels.items() if stored.labels.get(key) != value}
     if outdated:
         connection.execute(delete(LABELS).where(LABELS.c.analysis_id == stored.id, LABELS.c.key.in_(outdated)))
-    _insert_absent(connection, LABELS, _label_rows(stored, fresh))
+    insert_absent(connection, LABELS, _label_rows(stored, fresh))
     version = stored.version + 1
     connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=version, note=wanted.note))
     return replace(stored, version=version, note=wanted.note, labels=dict(sorted(wanted.labels.items())))
-
-
-def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
-    """How many of `rows` were inserted; those whose key is taken are left out, also when it is taken at this moment."""
-    if not rows:
-        return 0
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    # Without the option SQLAlchemy leaves the count of an INSERT at the driver, unread.
-    done = connection.execute(
-        insert(table).values(list(rows)).on_conflict_do_nothing(),
-        execution_options={"preserve_rowcount": True},
-    )
-    return done.rowcount
 
 
 def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool = False) -> Analysis | None:
