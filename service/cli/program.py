@@ -17,6 +17,8 @@ from .. import __version__
 from ..bootstrap import say
 from ..errors import ServiceError
 from ..settings import Settings
+from .backup_commands import backup, restore
+from .options import DataOption, JsonFlag, UrlOption
 from .output import INTERRUPTED, REFUSED, is_json
 from .problems import explained
 
@@ -27,20 +29,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal too.")]
-DataOption = Annotated[
-    str | None,
-    typer.Option(metavar="FOLDER", help="Folder of the embedded database, the user's data folder by default; also ROOFLINE_DATA."),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="A PostgreSQL database to use instead, postgresql://user@host/name. "
-        "Other users of the machine can read command lines: give a password in ROOFLINE_DATABASE_URL.",
-    ),
-]
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - the flag as it was typed
@@ -274,6 +262,10 @@ def migrate(data: DataOption = None, database_url: UrlOption = None) -> None:
     from .migrate import migrate as run
 
     run(Settings.from_environment(os.environ, data_dir=data, database_url=database_url))
+
+
+app.command()(backup)
+app.command()(restore)
 
 
 @app.command()
