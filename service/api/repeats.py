@@ -28,7 +28,7 @@ IDEMPOTENCY_KEY: Final[dict[str, Any]] = {
             "name": "Idempotency-Key",
             "in": "header",
             "required": False,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 257},
+            "schema": {"type": "string", "pattern": f"^(?:{_KEY.pattern})$"},
             "description": (
                 f"A name for this request that its caller gives to no other one, best a random UUID. For {KEPT_S // 3600} hours "
                 "the same request under it is answered as the first time and has no further effect; another one is refused."
