@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -27,7 +26,7 @@ def leave(database: Database) -> None:
 
 
 @pytest.fixture
-def earlier_url(empty_postgres_url: str) -> Iterator[str]:
+def earlier_url(empty_postgres_url: str) -> str:
     with closing(open_database(empty_postgres_url, None)) as database:
         leave(database)
     return empty_postgres_url

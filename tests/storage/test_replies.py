@@ -54,7 +54,8 @@ def test_another_request_under_a_key_is_refused(database: Database) -> None:
     store = ReplyStore(database)
     store.once(FIRST, adding(1))
     other = replace(FIRST, request_digest="s")
-    for ask in (lambda: store.find(other), lambda: store.once(other, adding(2))):
+    asks: list[Callable[[], object]] = [lambda: store.find(other), lambda: store.once(other, adding(2))]
+    for ask in asks:
         with pytest.raises(InvalidInput) as refused:
             ask()
         assert [(fault.pointer, fault.code) for fault in refused.value.faults] == [("/header/idempotency-key", "idempotency-key-reused")]
