@@ -1,4 +1,4 @@
-"""`Idempotency-Key` over HTTP, on both databases: the first answer again, byte for byte, and never two effects."""
+"""`Idempotency-Key` over HTTP, on both databases where they have a part in it: the first answer again, byte for byte, and never two effects."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from .counting import value
 
 OP = {"kind": "dot", "n": 77, "dtype": "fp32"}
 QUESTION: dict[str, Any] = {"op": OP, "target": {"chip": "nvidia-h100-sxm"}, "labels": {"a": "1"}}
+ON_A_FILE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 KEY = {"idempotency-key": '"8e03978e-40d5-43dd-bc93-6894a57f9324"'}
 
 
@@ -90,6 +91,7 @@ def test_another_request_under_the_same_key_is_refused(client: Client) -> None:
     assert client.get("/v1/analyses").json()["items"][0]["labels"] == {"a": "1"}
 
 
+@ON_A_FILE
 def test_a_body_is_the_same_that_says_the_same(client: Client) -> None:
     """Members in another order, blanks, and letters that are escaped make no other request."""
     first = keep(client, KEY, note="größer")
@@ -98,17 +100,20 @@ def test_a_body_is_the_same_that_says_the_same(client: Client) -> None:
     assert said(again) == said(first)
 
 
+@ON_A_FILE
 def test_what_was_refused_may_be_sent_again_under_its_key_when_it_is_mended(client: Client) -> None:
     assert keep(client, KEY, op={**OP, "n": 0}).status_code == 422
     assert keep(client, KEY).status_code == 201
 
 
+@ON_A_FILE
 def test_a_key_may_stand_in_quotation_marks_or_not(client: Client) -> None:
     first = keep(client, {"idempotency-key": "abc-1"})
     assert said(keep(client, {"idempotency-key": ' "abc-1" '})) == said(first)
     assert keep(client, {"idempotency-key": '"abc-2"'}).status_code == 200
 
 
+@ON_A_FILE
 def test_what_cannot_be_a_key_is_refused(client: Client) -> None:
     for key in ("", " ", '""', '"', 'a"b', '"a', "a b", "x" * 256, '"' + "x" * 256 + '"', "a\tb", "größer", "a\\b"):
         refused = client.request("POST", "/v1/analyses", json=QUESTION, headers=[("idempotency-key", key.encode())])
@@ -118,11 +123,13 @@ def test_what_cannot_be_a_key_is_refused(client: Client) -> None:
     assert client.get("/v1/analyses").json()["items"] == []
 
 
+@ON_A_FILE
 def test_the_longest_key_serves(client: Client) -> None:
     first = keep(client, {"idempotency-key": '"' + "x" * 255 + '"'})
     assert said(keep(client, {"idempotency-key": "x" * 255})) == said(first)
 
 
+@ON_A_FILE
 def test_what_keeps_nothing_takes_no_notice_of_a_key(client: Client) -> None:
     question = {"op": OP, "target": QUESTION["target"]}
     one = client.post("/v1/evaluate", json=question, headers=KEY)

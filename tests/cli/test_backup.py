@@ -9,29 +9,35 @@ from pathlib import Path
 from service.storage import AnalysisStore, migrate, open_database, schema
 
 from ..storage.examples import analysis
-from .program import Ended, roofline, serving
+from .program import Ended, roofline
 
 KEPT = analysis(7, labels={"team": "red"})
-QUESTION = '{"op":{"kind":"dot","n":77,"dtype":"fp32"},"target":{"chip":"nvidia-h100-sxm"}}'
 
 
 def refused(ended: Ended, sentence: str) -> None:
     assert (ended.status, ended.output, ended.words) == (2, b"", f"roofline: {sentence}\n")
 
 
-def test_what_a_running_service_keeps_goes_from_a_file_into_postgresql(tmp_path: Path, empty_postgres_url: str) -> None:
+def test_what_an_open_file_keeps_goes_into_postgresql(tmp_path: Path, empty_postgres_url: str) -> None:
     file, data = tmp_path / "kept.roofline", tmp_path / "data"
     into: Mapping[str, str] = {"ROOFLINE_DATABASE_URL": empty_postgres_url}
-    with serving("--port", "0", "--data", str(data)) as service:
-        made = service.client.post("/v1/analyses", content=QUESTION, headers={"content-type": "application/json"})
+    with closing(open_database(None, data)) as database:
+        migrate.ensure(database)
+        AnalysisStore(database).add(KEPT)
         told = roofline("backup", str(file), "--data", str(data))
     assert (told.status, told.output) == (0, b"")
-    assert told.words == f"roofline: {file} holds 1 of analyses (schema {schema.head()}) from SQLite ({data}/analyses.sqlite3)\n"
+    assert (
+        told.words
+        == f"roofline: {file} holds 1 of analyses, 1 of analysis_labels (schema {schema.head()}) from SQLite ({data}/analyses.sqlite3)\n"
+    )
     refused(roofline("backup", str(file), "--data", str(data)), "The file is there already; a backup replaces nothing.")
     restored = roofline("restore", str(file), variables=into)
-    assert (restored.status, restored.words) == (0, f"roofline: PostgreSQL now holds 1 of analyses (schema {schema.head()})\n")
+    assert (restored.status, restored.words) == (
+        0,
+        f"roofline: PostgreSQL now holds 1 of analyses, 1 of analysis_labels (schema {schema.head()})\n",
+    )
     with closing(open_database(empty_postgres_url, None)) as database:
-        assert AnalysisStore(database).get(made.json()["id"]).answer.encode() in made.content
+        assert AnalysisStore(database).page(5).items == (KEPT,)
     refused(roofline("restore", str(file), variables=into), "The database is not empty; a backup is restored into an empty one alone.")
 
 
@@ -39,12 +45,3 @@ def test_a_folder_without_a_database_is_said_to_be_one_and_stays_so(tmp_path: Pa
     ended = roofline("backup", str(tmp_path / "kept"), "--data", str(tmp_path / "nothing"))
     refused(ended, f"The data folder {tmp_path}/nothing holds no database.")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_is_no_backup_makes_no_database(tmp_path: Path) -> None:
-    (tmp_path / "words").write_text("words")
-    ended = roofline("restore", str(tmp_path / "words"), "--data", str(tmp_path / "data"))
-    refused(ended, "This file is not a backup, or it is damaged.")
-    with closing(open_database(None, tmp_path / "data")) as database:
-        migrate.ensure(database)
-        assert AnalysisStore(database).page(5).items == ()

@@ -262,8 +262,8 @@ def test_an_empty_database_has_nothing_to_back_up(empty_database: Database, tmp_
 
 
 def test_a_backup_holds_few_rows_in_memory_at_a_time(database: Database, tmp_path: Path) -> None:
-    """20 MB of answers on the way out and back, in less than a third of that."""
-    insert(database, (analysis(number, answer=f"{number}" + "x" * 20_000) for number in range(1000)))
+    """10 MB of answers on the way out and back, in less than two thirds of that."""
+    insert(database, (analysis(number, answer=f"{number}" + "x" * 20_000) for number in range(500)))
     other = open_database(None, tmp_path / "other")
     tracemalloc.start()
     backup(database, tmp_path / "kept")
