@@ -1,4 +1,4 @@
-"""`Idempotency-Key` over HTTP, on both databases where they have a part in it: the first answer again, byte for byte, and never two effects."""
+"""`Idempotency-Key` over HTTP: the first answer again, byte for byte, and never two effects."""
 
 from __future__ import annotations
 
