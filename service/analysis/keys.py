@@ -34,10 +34,11 @@ Clock = Callable[[], int]
 
 @dataclass(frozen=True)
 class Maker:
-    """Whoever asks: what they may do, and until when [µs since 1970-01-01 UTC], None where nothing ends it."""
+    """Whoever asks: what they may do, and until when [µs since 1970-01-01 UTC], None where nothing ends it; the id of their key."""
 
     scopes: frozenset[Scope]
     expires_us: int | None = None
+    id: str = ""
 
     def require(self, *wanted: Scope) -> None:
         """Nothing, if all of `wanted` is allowed. Raises ScopeMissing, naming the first that is not."""
@@ -130,7 +131,7 @@ def scopes(key: Key) -> frozenset[Scope]:
 
 def held(key: Key) -> Maker:
     """What the holder of a key may do."""
-    return Maker(allowed(scopes(key)), key.expires_us)
+    return Maker(allowed(scopes(key)), key.expires_us, key.id)
 
 
 def document(key: Key, clock: Clock = now_us) -> dict[str, Any]:

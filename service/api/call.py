@@ -12,7 +12,7 @@ from starlette.requests import Request
 from ..analysis.keys import Maker
 from ..catalogue import Catalogue
 from ..settings import Settings
-from ..storage import AnalysisStore, Database, KeyStore
+from ..storage import AnalysisStore, Database, KeyStore, ReplyStore
 from .gate import Gate, Need
 from .keyring import Keyring
 from .metrics import Metrics
@@ -56,9 +56,15 @@ class Service:
     def analyses(self) -> AnalysisStore:
         return AnalysisStore(self.database)
 
+    @cached_property
+    def replies(self) -> ReplyStore:
+        return ReplyStore(self.database)
+
 
 class Call(Request):
-    """A request on its way through one route."""
+    """A request on its way through one route. `sent` is the JSON text of its body, once that was read."""
+
+    sent: bytes = b""
 
     maker: Maker
     """Who asks, once it is admitted."""

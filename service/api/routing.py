@@ -115,6 +115,7 @@ async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
     headers = call.headers
     content(headers.get("content-type", ""), headers.get("content-encoding", ""))
     text = await read_body(call.scope, call.receive, call.service.settings.receive_s)
+    call.sent = text
     return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
 
 

@@ -17,6 +17,7 @@ from .. import __version__
 from ..bootstrap import say
 from ..errors import ServiceError
 from ..settings import Settings
+from .backup_commands import backup, restore
 from .key_commands import commands
 from .options import DataOption, JsonFlag, UrlOption
 from .output import INTERRUPTED, REFUSED, is_json
@@ -265,6 +266,10 @@ def migrate(data: DataOption = None, database_url: UrlOption = None) -> None:
     from .migrate import migrate as run
 
     run(Settings.from_environment(os.environ, data_dir=data, database_url=database_url))
+
+
+app.command()(backup)
+app.command()(restore)
 
 
 @app.command()

@@ -2,19 +2,24 @@
 
 from .analyses import AnalysisStore, Page
 from .analysis import Analysis, Headline
-from .database import Database, open_database
+from .database import Database, Transactions, open_database
 from .deadline import too_late, until
 from .keys import Key, KeyPage, KeyStore
+from .replies import Attempt, Reply, ReplyStore
 
 __all__ = [
     "Analysis",
     "AnalysisStore",
+    "Attempt",
     "Database",
     "Headline",
     "Key",
     "KeyPage",
     "KeyStore",
     "Page",
+    "Reply",
+    "ReplyStore",
+    "Transactions",
     "open_database",
     "too_late",
     "until",

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, and_, delete, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, and_, delete, func, select, update
 
 from ..errors import NotFound, Unavailable, refuse
 from .analysis import SPACE, Analysis, Headline
-from .database import ATTEMPTS, Database
+from .database import ATTEMPTS, Transactions
 from .facets import facets
 from .faults import BUSY
+from .inserting import insert_absent, unless_taken
 from .lists import AnalysisList, is_storable
 from .tables import ANALYSES, FACETS, LABELS
 
@@ -31,7 +31,7 @@ class Page:
 class AnalysisStore:
     """Analyses in a database whose schema is at head."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Transactions) -> None:
         self._database = database
 
     def add(self, analysis: Analysis, *, most_labels: int | None = None) -> tuple[Analysis, bool]:
@@ -117,8 +117,8 @@ class AnalysisStore:
 def _add(connection: Connection, analysis: Analysis, most_labels: int | None) -> tuple[Analysis, bool]:
     row = {column.name: getattr(analysis, column.name) for column in ANALYSES.columns}
     for _ in range(ATTEMPTS):
-        if _insert_absent(connection, ANALYSES, [row]):
-            _insert_absent(connection, LABELS, _label_rows(analysis.id, analysis.labels))
+        if insert_absent(connection, ANALYSES, [row]):
+            insert_absent(connection, LABELS, _label_rows(analysis.id, analysis.labels))
             _insert_facets(connection, analysis, facets(analysis))
             return replace(analysis, labels=dict(sorted(analysis.labels.items()))), True
         stored = _stored(connection, analysis.id, analysis.space, lock=True)
@@ -143,7 +143,7 @@ def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Anal
     fresh = {key: value for key, value in wanted.labels.items() if stored.labels.get(key) != value}
     if outdated:
         connection.execute(delete(LABELS).where(LABELS.c.analysis_id == stored.id, LABELS.c.key.in_(outdated)))
-    _insert_absent(connection, LABELS, _label_rows(stored.id, fresh))
+    insert_absent(connection, LABELS, _label_rows(stored.id, fresh))
     changed = replace(stored, version=stored.version + 1, note=wanted.note, labels=dict(sorted(wanted.labels.items())))
     connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=changed.version, note=changed.note))
     before, after = facets(stored), facets(changed)
@@ -155,31 +155,13 @@ def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Anal
 def _insert_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
     own = {"created_us": analysis.created_us, "lower_s": analysis.lower_s, "analysis_id": analysis.id}
     if names:  # row by row under one statement: there are hundreds, and a statement as long as they would be made anew each time
-        connection.execute(_upsert(connection, FACETS), [{"facet": name, **own} for name in sorted(names)])
+        connection.execute(unless_taken(connection, FACETS), [{"facet": name, **own} for name in sorted(names)])
 
 
 def _remove_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
     if names:
         row = and_(FACETS.c.created_us == analysis.created_us, FACETS.c.analysis_id == analysis.id)
         connection.execute(delete(FACETS).where(row, FACETS.c.facet.in_(sorted(names))))
-
-
-def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
-    """How many of `rows` were inserted; those whose key is taken are left out, also when it is taken at this moment."""
-    if not rows:
-        return 0
-    # Without the option SQLAlchemy leaves the count of an INSERT at the driver, unread.
-    done = connection.execute(
-        _upsert(connection, table).values(list(rows)),
-        execution_options={"preserve_rowcount": True},
-    )
-    return done.rowcount
-
-
-def _upsert(connection: Connection, table: Table) -> Any:
-    """An INSERT that leaves rows as they are whose key is taken."""
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    return insert(table).on_conflict_do_nothing()
 
 
 def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool = False) -> Analysis | None:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, or_, 
 
 from ..errors import Conflict, NotFound
 from . import cursors
-from .database import Database
+from .database import Transactions
 from .lists import is_storable
 from .tables import KEYS
 
@@ -51,7 +51,7 @@ class KeyPage:
 class KeyStore:
     """Keys in a database whose schema is at head."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Transactions) -> None:
         self._database = database
 
     def add(self, key: Key, *, most: int) -> Key:

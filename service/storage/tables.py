@@ -68,6 +68,19 @@ FACETS = Table(
 )
 Index("ix_analysis_facets_lower_s", FACETS.c.facet, FACETS.c.lower_s, FACETS.c.analysis_id)
 
+IDEMPOTENCY_KEYS = Table(
+    "idempotency_keys",
+    METADATA,
+    Column("caller", _text(), primary_key=True),
+    Column("key_digest", _text(), primary_key=True),
+    Column("request_digest", _text(), nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("headers", _text(), nullable=False),
+    Column("body", _text(), nullable=False),
+)
+Index("ix_idempotency_keys_created_us", IDEMPOTENCY_KEYS.c.created_us)
+
 CATALOGUE_ENTRIES = Table(
     "catalogue_entries",
     METADATA,

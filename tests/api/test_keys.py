@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from service.catalogue import Catalogue
 from service.schemas.keys import DAY_S
 from service.settings import Settings
-from service.storage import Database
+from service.storage import Database, KeyStore
+from service.storage.tables import IDEMPOTENCY_KEYS
 
 from .conftest import Client
 from .holders import QUESTION, bearing, issued, reached
@@ -64,6 +66,18 @@ def test_the_life_of_a_key(guarded: Client, admin: dict[str, str]) -> None:
     assert [(each["name"], each["status"]) for each in listed["items"]] == [("sheet", "revoked"), ("a program", "active")]
     assert listed["items"][0]["revoked_at"] is not None
     problem(guarded.post(f"{path}/rotate", json={}, headers=admin), 409, "conflict")
+
+
+def test_an_answer_with_a_secret_is_kept_for_no_repetition(guarded: Client, admin: dict[str, str], database: Database) -> None:
+    headers = {**admin, "idempotency-key": "once"}
+    made = guarded.post("/v1/keys", json={"name": "x", "scopes": ["evaluate"]}, headers=headers)
+    name = issued(database, "evaluate").key.id
+    digest = KeyStore(database).get(name).digest
+    for answer in (made, guarded.post(f"/v1/keys/{name}/rotate", json={}, headers=headers)):
+        assert list(faults(answer, "invalid-request")) == [("/header/idempotency-key", "invalid-request")]
+    assert KeyStore(database).get(name).digest == digest
+    assert {each["name"] for each in guarded.get("/v1/keys", headers=admin).json()["items"]} == {"a program"}
+    assert database.read(lambda connection: connection.execute(select(IDEMPOTENCY_KEYS)).all()) == []
 
 
 def test_a_key_makes_no_key_that_can_do_more_or_lives_longer(guarded: Client, admin: dict[str, str], database: Database) -> None:

@@ -29,6 +29,8 @@ Commands:
   clusters  List the systems, chips wired together, or show one with sources.
   ops       List the ops, or describe one: fields, formulas, an example.
   migrate   Bring the schema of the database to this version.
+  backup    Write all that the database keeps to a file, while the service goes on.
+  restore   Bring a backup back into an empty database, all of it or nothing.
   openapi   Print the OpenAPI document, as committed in openapi.yaml.
   keys      Make, list, rotate and revoke keys.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from fastapi import Body, Query
@@ -12,12 +13,15 @@ from ...analysis.recompute import recompute
 from ...analysis.sheets import answers as sheets
 from ...schemas.analyses import AnalysisChange, SavedQuestion
 from ...schemas.exports import ExportQuery
+from ...storage import AnalysisStore, Reply
+from ...storage.replies import Effect
 from ..answers import answer, listing, resource, tagged
 from ..call import Call
-from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match
+from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match, tag
 from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
 from ..pages import PageQuery
 from ..recomputed import Recomputed
+from ..repeats import IDEMPOTENCY_KEY, REPLAYED_HEADER, once, replied
 from ..results import AnalysisDocument, AnalysisList, WholeAnalyses
 from ..selections import EXPORTED_SELECTION, Filters, SelectionQuery, SelectionResponse, selected
 from .evaluate import EXAMPLES
@@ -33,15 +37,16 @@ LINKS: Final = {
     "read": {"operationId": "get_analysis", "parameters": {"id": "$response.body#/id"}, "description": "The analysis that was kept."}
 }
 LOCATION: Final = {"Location": {"description": "Where the analysis is kept.", "schema": {"type": "string"}}}
+KEPT_HEADERS: Final = {**TAGGED[200]["headers"], **LOCATION, **REPLAYED_HEADER}
 KEPT: Final[dict[int | str, dict[str, Any]]] = {
     **NEEDS_DATABASE,
     200: {
-        "headers": {**TAGGED[200]["headers"], **LOCATION},
+        "headers": KEPT_HEADERS,
         "description": "The same question was kept before. It has gained the labels and the note that it lacked; what it had stays.",
         "model": AnalysisDocument,
         "links": LINKS,
     },
-    201: {"headers": {**TAGGED[200]["headers"], **LOCATION}, "links": LINKS},
+    201: {"headers": KEPT_HEADERS, "links": LINKS},
 }
 CHANGED: Final[dict[int | str, dict[str, Any]]] = {**NEEDS_DATABASE, 200: TAGGED[200], 412: {}, 428: {}}
 SavedBody = Annotated[SavedQuestion, Body(openapi_examples=EXAMPLES)]
@@ -52,19 +57,30 @@ class AnalysisQuery(PageQuery, Filters, ExportQuery):
     """Which analyses are asked for, in what order, and in which form."""
 
 
-@routes.post("/v1/analyses", scope="write", status_code=201, response_model=AnalysisDocument, responses=KEPT)
+@routes.post("/v1/analyses", scope="write", status_code=201, response_model=AnalysisDocument, responses=KEPT, openapi_extra=IDEMPOTENCY_KEY)
 async def post_analysis(call: Call, question: SavedBody) -> Response:
     """Evaluates a question and keeps it with its answer. The same question again is the same analysis.
 
-    What it has of labels and note then stays; the answer shows it, and PATCH changes it.
+    What it has of labels and note then stays; the answer shows it, and PATCH changes it. Under an `Idempotency-Key` the same request
+    is answered as the first time, whatever has become of the analysis since.
     """
     service, rows = call.service, evaluate.rows(question)
-    analysis = await service.pools.compute(rows, lambda: history.prepare(question, service.catalogue))
-    service.metrics.rows.inc(rows)
-    kept = await service.pools.database(lambda: history.save(analysis, service.analyses))
-    service.metrics.saved.labels("new" if kept.is_new else "known").inc()
-    headers = {"location": f"/v1/analyses/{kept.analysis.id}"}
-    return tagged(kept.text, status=201 if kept.is_new else 200, headers=headers)
+
+    async def prepare() -> Effect:
+        analysis = await service.pools.compute(rows, lambda: history.prepare(question, service.catalogue))
+        service.metrics.rows.inc(rows)
+        return lambda transactions: _reply(history.save(analysis, AnalysisStore(transactions)))
+
+    reply = await once(call, prepare)
+    if not reply.is_replay:
+        service.metrics.saved.labels("new" if reply.status == HTTPStatus.CREATED else "known").inc()
+    return replied(reply)
+
+
+def _reply(kept: history.Kept) -> Reply:
+    body = kept.text
+    headers = {"etag": tag(body), "location": f"/v1/analyses/{kept.analysis.id}"}
+    return Reply(status=HTTPStatus.CREATED if kept.is_new else HTTPStatus.OK, headers=headers, body=body)
 
 
 @routes.get("/v1/analyses", scope="read", response_model=AnalysisList, response_class=ExportResponse, responses=EXPORTED_LIST)

@@ -14,6 +14,7 @@ from ..call import Call
 from ..conditions import IF_NONE_MATCH, TAGGED
 from ..keys import IssuedKeyDocument, KeyDocument, KeyList
 from ..pages import PageQuery
+from ..repeats import refuse_repeats
 from .router import router
 
 routes = router("keys")
@@ -36,6 +37,7 @@ NOT_KEPT: Final = {"cache-control": "no-store"}
 @routes.post("/v1/keys", scope="admin", status_code=201, response_model=IssuedKeyDocument, responses=MADE)
 async def post_key(call: Call, new: Annotated[NewKey, Body(openapi_examples=EXAMPLES)]) -> Response:
     """Makes a key and shows its secret, this once. A key can do nothing that its maker cannot, and does not outlive it."""
+    refuse_repeats(call)
     service, maker = call.service, call.maker
     made = await service.pools.database(lambda: keys.create(new, maker, service.keys))
     return answer(written(keys.issued(made)), status=201, headers={**NOT_KEPT, "location": f"/v1/keys/{made.key.id}"})
@@ -59,6 +61,7 @@ async def get_key(call: Call, id: str) -> Response:  # noqa: A002 - the path's o
 @routes.post("/v1/keys/{id}/rotate", scope="admin", response_model=IssuedKeyDocument, responses={409: {}})
 async def rotate_key(call: Call, id: str, asked: Annotated[NewSecret, Body(openapi_examples=AGAIN)]) -> Response:  # noqa: A002
     """Gives a key another secret and shows it, this once. The one before ends within two seconds."""
+    refuse_repeats(call)
     service, maker = call.service, call.maker
     made = await service.pools.database(lambda: keys.rotate(id, asked, maker, service.keys))
     return answer(written(keys.issued(made)), headers=NOT_KEPT)
