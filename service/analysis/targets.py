@@ -127,7 +127,7 @@ def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") 
 @lru_cache(maxsize=1024)
 def of_chip(chip: Chip, catalogue: Catalogue, named_at: str | None = None) -> Target:
     """A chip of the catalogue as a target; `named_at` is where it was named without its revision."""
-    numbers, calibrations, seen = chip.numbers(), catalogue.calibrations_of(chip), die(chip, catalogue.chips)
+    numbers, calibrations, seen = chip.numbers(), catalogue.calibrations_of(chip), die(chip, catalogue.lenders)
     return Target(
         machine=_machine(numbers, is_partial=False),
         document={"chip": chip.ref},
@@ -167,7 +167,7 @@ def _in_place(asked: ChipModel, base: Chip | None, catalogue: Catalogue, pointer
 
 def _seen(numbers: Numbers, base: Chip | None, catalogue: Catalogue) -> Die:
     """What kernels see of a chip with these numbers; what they do not say is as on its base."""
-    of_base = Die({"accumulator_bytes": 0.0}, {}) if base is None else die(base, catalogue.chips)
+    of_base = Die({"accumulator_bytes": 0.0}, {}) if base is None else die(base, catalogue.lenders)
     stated = {
         "cores": numbers.get("cores"),
         "tile_bytes": numbers.get("on_chip_bytes_per_core"),

@@ -1,4 +1,4 @@
-"""What a plausible chip looks like: rules that catch a sparse, a bidirectional or a mistyped figure.
+"""What a plausible chip or system looks like: rules that catch a sparse, a bidirectional or a mistyped figure.
 
 A finding is not a proof: data sheets do break these rules. A value that does so on purpose carries a note that says why, and
 where the rule asks for it a second source. The same rules judge the shipped chips and the ones that users add.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from .chip_file import ChipFile
+from .cluster_file import ClusterFile
 from .quantity import Quantity
 
 
@@ -24,6 +26,11 @@ class Finding:
 def lint(chip: ChipFile) -> list[Finding]:
     """Everything about `chip` that a reader should look at again."""
     return [finding for rule in RULES for finding in rule(chip)]
+
+
+def lint_cluster(cluster: ClusterFile) -> list[Finding]:
+    """The same of a system."""
+    return [finding for rule in CLUSTER_RULES for finding in rule(cluster)]
 
 
 def _near(value: float, target: float, tolerance: float) -> bool:
@@ -93,11 +100,15 @@ def memory_in_proportion(chip: ChipFile) -> Iterator[Finding]:
         yield Finding("hbm.bandwidth", f"gives {ratio:.4g} B/FLOP; such chips have {low} to {high}")
 
 
+GIB = 2**30
+
+
 def capacity_in_binary_units(chip: ChipFile) -> Iterator[Finding]:
-    """Memory chips hold powers of two: the "GB" of a card are GiB. Only SRAM is printed in decimal."""
+    """Memory chips hold powers of two: the "GB" of a card are GiB, and so are whole GiB in bytes. Only SRAM is printed in decimal."""
     capacity = chip.hbm.capacity
-    if capacity is not None and "SRAM" not in chip.hbm.type and capacity.unit != "GiB":
-        yield Finding("hbm.capacity", f"is stated in {capacity.unit}; memory chips hold GiB")
+    if capacity is None or "SRAM" in chip.hbm.type or capacity.unit == "GiB" or (capacity.unit == "B" and capacity.si % GIB == 0):
+        return
+    yield Finding("hbm.capacity", f"is stated in {capacity.unit}; memory chips hold GiB")
 
 
 def links_add_up_in_one_direction(chip: ChipFile) -> Iterator[Finding]:
@@ -139,6 +150,42 @@ def something_to_compute_with(chip: ChipFile) -> Iterator[Finding]:
         yield Finding("matrix_unit", "matrix peaks and a matrix unit go together")
 
 
+def numbers_of_this_world(chip: ChipFile) -> Iterator[Finding]:
+    """Peaks, bandwidth and capacity within a hundred times of what chips have had, so that no prefix is left out or doubled."""
+    for section in ("compute", "vector"):
+        for name, peak in getattr(chip, section).items():
+            if not LEAST_PEAK <= peak.si <= MOST_PEAK:
+                yield Finding(f"{section}.{name}", f"chips have {LEAST_PEAK:g} to {MOST_PEAK:g} FLOP/s")
+    if not LEAST_BANDWIDTH <= chip.hbm.bandwidth.si <= MOST_BANDWIDTH:
+        yield Finding("hbm.bandwidth", f"main memories have {LEAST_BANDWIDTH:g} to {MOST_BANDWIDTH:g} B/s")
+    if chip.hbm.capacity is not None and not LEAST_CAPACITY <= chip.hbm.capacity.si <= MOST_CAPACITY:
+        yield Finding("hbm.capacity", f"main memories have {LEAST_CAPACITY:g} to {MOST_CAPACITY:g} B")
+
+
+LEAST_PEAK, MOST_PEAK = 1e9, 1e19
+LEAST_BANDWIDTH, MOST_BANDWIDTH = 1e8, 1e18
+LEAST_CAPACITY, MOST_CAPACITY = 1e6, 1e15
+LEAST_LINK, MOST_LINK = 1e7, 1e15
+MOST_LATENCY = 0.1
+
+
+def axes_make_up_the_system(cluster: ClusterFile) -> Iterator[Finding]:
+    """Where every axis has a size, they multiply to the chips."""
+    sizes = [axis.size.si for axis in cluster.axes if axis.size is not None]
+    if len(sizes) == len(cluster.axes) and prod(sizes) != cluster.chips.si:
+        yield Finding("chips", "is not the product of the sizes of the axes")
+
+
+def links_of_this_world(cluster: ClusterFile) -> Iterator[Finding]:
+    """Rates and latencies of axes within a hundred times of what links have had."""
+    for axis in cluster.axes:
+        rate, latency = axis.bandwidth_per_direction, axis.latency
+        if rate is not None and not LEAST_LINK <= rate.si <= MOST_LINK:
+            yield Finding(f"axes.{axis.name}.bandwidth_per_direction", f"links have {LEAST_LINK:g} to {MOST_LINK:g} B/s")
+        if latency is not None and latency.si > MOST_LATENCY:
+            yield Finding(f"axes.{axis.name}.latency", f"links have at most {MOST_LATENCY:g} s")
+
+
 RULES: tuple[Callable[[ChipFile], Iterator[Finding]], ...] = (
     eight_bits_at_once_or_twice_the_rate,
     four_bits_no_faster_than_their_width_allows,
@@ -149,4 +196,7 @@ RULES: tuple[Callable[[ChipFile], Iterator[Finding]], ...] = (
     host_slower_than_its_wire,
     stores_hold_what_they_use,
     something_to_compute_with,
+    numbers_of_this_world,
 )
+
+CLUSTER_RULES: tuple[Callable[[ClusterFile], Iterator[Finding]], ...] = (axes_make_up_the_system, links_of_this_world)
