@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from ..errors import InvalidInput, near, refuse
@@ -11,6 +12,7 @@ from .chip import Chip
 from .cluster import Cluster
 from .constants_file import ConstantsFile
 from .digests import digest_of_set
+from .document import Sources
 from .nic_file import NicFile
 from .record import Record
 
@@ -90,9 +92,12 @@ class Catalogue:
         nics: Sequence[Record[NicFile]],
         collective_constants: Sequence[Record[ConstantsFile]],
         calibrations: Sequence[Calibration] = (),
+        sources: Sources = MappingProxyType({}),
         deleted_chips: Collection[str] = (),
         deleted_clusters: Collection[str] = (),
     ) -> None:
+        self.sources = sources
+        """the works that the shipped entries cite, which others may cite by the same keys"""
         self._chips = Shelf("chip", chips, deleted_chips)
         self._clusters = Shelf("cluster", clusters, deleted_clusters)
         self.lenders = tuple(chip for chip in self._chips.newest if chip.own is None)
@@ -121,6 +126,7 @@ class Catalogue:
             nics=self._nics.all,
             collective_constants=self._constants.all,
             calibrations=self._calibrations.all,
+            sources=self.sources,
             deleted_chips=deleted_chips,
             deleted_clusters=deleted_clusters,
         )

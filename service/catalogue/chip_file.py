@@ -21,6 +21,7 @@ from .quantity import (
     FlopPerClock,
     FlopRate,
     Frequency,
+    Notes,
     Power,
     Quantity,
     Section,
@@ -149,7 +150,7 @@ class ChipFile(Entry):
     architecture: Text
     launch_year: Annotated[int, Field(strict=True, ge=2010, le=2100)]
     form_factor: Text
-    notes: tuple[Text, ...] = ()
+    notes: Notes = ()
     tdp: Power | None = None
     compute: Annotated[Peaks, Field(default_factory=dict, serialization_alias="peak_flops_per_s")]
     vector: Annotated[Peaks, Field(default_factory=dict, serialization_alias="vector_peak_flops_per_s")]
@@ -157,11 +158,11 @@ class ChipFile(Entry):
     cores: Cores
     matrix_unit: MatrixUnit | None = None
     clock: Clock | None = None
-    on_chip: tuple[Level, ...] = ()
+    on_chip: Annotated[tuple[Level, ...], Field(max_length=32)] = ()
     scale_up: ScaleUp | None = None
     scale_out: ScaleOut | None = None
     host: Host | None = None
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: Annotated[tuple[Alternative, ...], Field(max_length=100)] = ()
 
     @model_validator(mode="after")
     def _alternatives_lead_somewhere(self) -> Self:

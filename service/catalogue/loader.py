@@ -121,4 +121,5 @@ def derive(loaded: Files) -> Catalogue:
         nics=[Record(file, loaded.sources) for file in loaded.of(NicFile)],
         collective_constants=[Record(file, loaded.sources) for file in loaded.of(ConstantsFile)],
         calibrations=[Calibration(file, loaded.sources) for file in loaded.of(CalibrationFile)],
+        sources=loaded.sources,
     )

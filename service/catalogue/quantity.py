@@ -25,10 +25,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from .units import UNITS, Dimension, to_si, units_of
+from .units import LARGEST_EXACT, UNITS, Dimension, to_si, units_of
 
 Confidence = Literal["high", "medium", "low"]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+Notes = Annotated[tuple[Text, ...], Field(max_length=100)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
 
 
@@ -85,7 +86,7 @@ def _as_list(source: Any) -> Any:
 class Sourced(Strict):
     """What every stated value carries besides itself."""
 
-    source: Annotated[tuple[Slug, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    source: Annotated[tuple[Slug, ...], BeforeValidator(_as_list), Field(min_length=1, max_length=32)]
     confidence: Confidence | None = None
     note: Text | None = None
     derived: Text | None = None
@@ -133,7 +134,7 @@ class Claim(Sourced):
 class Shape(Sourced):
     """Sizes along the dims of an array or of a torus."""
 
-    value: Annotated[tuple[Annotated[int, Field(strict=True, gt=0)], ...], BeforeValidator(_as_list)]
+    value: Annotated[tuple[Annotated[int, Field(strict=True, gt=0, le=LARGEST_EXACT)], ...], BeforeValidator(_as_list), Field(min_length=1, max_length=8)]
 
     @property
     def si(self) -> list[int]:
