@@ -17,7 +17,9 @@ from .. import __version__
 from ..bootstrap import say
 from ..errors import ServiceError
 from ..settings import Settings
+from .options import DataOption, JsonFlag, UrlOption
 from .output import INTERRUPTED, REFUSED, is_json
+from .own_program import commands, singular
 from .problems import explained
 
 app = typer.Typer(
@@ -28,19 +30,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal too.")]
-DataOption = Annotated[
-    str | None,
-    typer.Option(metavar="FOLDER", help="Folder of the embedded database, the user's data folder by default; also ROOFLINE_DATA."),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="A PostgreSQL database to use instead, postgresql://user@host/name. "
-        "Other users of the machine can read command lines: give a password in ROOFLINE_DATABASE_URL.",
-    ),
-]
+app.add_typer(commands("chip", "chips"), name="chip")
+app.add_typer(commands("cluster", "systems"), name="cluster")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - the flag as it was typed
@@ -315,7 +306,7 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
     """Options alone are those of `serve`, but for the program's own."""
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}):
         return ["serve", *arguments]
-    return list(arguments)
+    return singular(arguments)
 
 
 def _mistyped(error: typer.BadParameter) -> str:
