@@ -78,7 +78,9 @@ class Writing:
     def check(self, body: bytes | None) -> None:
         """Nothing, if `body`, or None for no resource, is as the caller expects. Raises Conflict (precondition-failed)."""
         if self.must_be_new and body is not None:
-            raise Conflict("There is one of this name; read it, and send its `ETag` as `If-Match` to revise it.", code="precondition-failed")
+            raise Conflict(
+                "There is one of this name; read it, and send its `ETag` as `If-Match` to revise it.", code="precondition-failed"
+            )
         if self.seen is not None and body is None:
             raise Conflict("There is none of this name; send `If-None-Match: *` to make it.", code="precondition-failed")
         if self.seen is not None and body is not None:

@@ -54,7 +54,7 @@ class Follower:
             if self._is_well:
                 self._log.warning("catalogue not followed", code=error.code)
             self._is_well = False
-        except Exception:
+        except Exception:  # noqa: BLE001 - told to the log, and tried again: who follows must not end
             self._log.exception("catalogue not followed")
         else:
             if not self._is_well:

@@ -102,7 +102,8 @@ class Catalogue:
         self._clusters = Shelf("cluster", clusters, deleted_clusters)
         self.lenders = tuple(chip for chip in self._chips.newest if chip.own is None)
         """the shipped chips, which lend numbers to those of the same die that do not state them"""
-        self.changing = frozenset(each.id for each in (*self.chips, *self.clusters) if each.own is not None)
+        entries: list[Chip | Cluster] = [*self.chips, *self.clusters]
+        self.changing = frozenset(each.id for each in entries if each.own is not None)
         """bare ids that may stand for something else tomorrow, as no shipped one does"""
         self._nics = Shelf("nic", nics)
         self._constants = Shelf("collective-constants", collective_constants)

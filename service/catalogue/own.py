@@ -25,14 +25,14 @@ class Kind:
     """One kind of entry: its noun, the model of its file, the record, and the rules that it is judged by."""
 
     noun: Literal["chip", "cluster"]
-    file: type[ChipFile] | type[ClusterFile]
+    file: type[ChipFile | ClusterFile]
     record: Callable[..., OwnRecord]
     lint: Callable[[Any], list[Finding]]
 
 
 CHIP = Kind("chip", ChipFile, Chip, lint)
 CLUSTER = Kind("cluster", ClusterFile, Cluster, lint_cluster)
-KINDS = {kind.noun: kind for kind in (CHIP, CLUSTER)}
+KINDS: dict[str, Kind] = {kind.noun: kind for kind in (CHIP, CLUSTER)}
 
 
 def stored(record: Record[Any]) -> str:

@@ -33,5 +33,5 @@ def plain(value: object) -> Any:
 
 def _value_first(table: dict[str, Any]) -> dict[str, Any]:
     """As one writes a value: the number with its unit, then where it is from."""
-    first = {name: table[name] for name in ("value", "unit") if name in table}
+    first: dict[str, Any] = {name: table[name] for name in ("value", "unit") if name in table}
     return {**first, **table}

@@ -134,7 +134,9 @@ class Claim(Sourced):
 class Shape(Sourced):
     """Sizes along the dims of an array or of a torus."""
 
-    value: Annotated[tuple[Annotated[int, Field(strict=True, gt=0, le=LARGEST_EXACT)], ...], BeforeValidator(_as_list), Field(min_length=1, max_length=8)]
+    value: Annotated[
+        tuple[Annotated[int, Field(strict=True, gt=0, le=LARGEST_EXACT)], ...], BeforeValidator(_as_list), Field(min_length=1, max_length=8)
+    ]
 
     @property
     def si(self) -> list[int]:

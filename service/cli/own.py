@@ -10,9 +10,10 @@ from contextlib import closing, contextmanager
 
 import typer
 
-from ..analysis.hardware.keeping import keep, now_us, remove, today
+from ..analysis.hardware.keeping import keep, remove, today
 from ..analysis.hardware.live import LiveCatalogue
 from ..analysis.hardware.submission import Submission
+from ..analysis.history import now_us
 from ..api.answers import found, written
 from ..bootstrap import say
 from ..catalogue import load

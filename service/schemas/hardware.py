@@ -22,8 +22,8 @@ class OwnEntry(BaseModel):
     reason: Sentence = Field(description="Why this revision is made.")
     base: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         default=None,
-        description="`id` or `id@revision` of what is copied. The other members then change the copy: sections are changed member by member, "
-        "a value or a list is replaced whole, null takes away.",
+        description="`id` or `id@revision` of what is copied. The other members then change the copy: sections are changed member "
+        "by member, a value or a list is replaced whole, null takes away.",
     )
     override: Sentence | None = Field(
         default=None, description="Why values are right although they break the rules of plausibility; without it they are refused."

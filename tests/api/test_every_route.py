@@ -33,7 +33,7 @@ def named(route: StrictRoute) -> str:
 ROUTES = [route for route in all_routes() if isinstance(route, StrictRoute)]
 PATHS = sorted({named(route) for route in ROUTES})
 READABLE = sorted({named(route) for route in ROUTES if "GET" in route.methods})
-WRITABLE = sorted({(method, named(route)) for route in ROUTES for method in route.methods & {"POST", "PATCH"}})
+WRITABLE = sorted({(method, named(route)) for route in ROUTES for method in route.methods & {"POST", "PUT", "PATCH"}})
 
 
 def problem(answer: httpx.Response, status: int, code: str) -> dict[str, object]:

@@ -35,9 +35,7 @@ def changes(earlier: OwnRecord, later: OwnRecord) -> list[dict[str, Any]]:
     """What is different in `later`: `field`, the dotted path in the document, with `before` and `after`; null where it is absent."""
     old, new = dict(_leaves(earlier.document())), dict(_leaves(later.document()))
     fields = dict.fromkeys((*old, *new))
-    return [
-        {"field": field, "before": old.get(field), "after": new.get(field)} for field in fields if old.get(field) != new.get(field)
-    ]
+    return [{"field": field, "before": old.get(field), "after": new.get(field)} for field in fields if old.get(field) != new.get(field)]
 
 
 def _leaves(document: Document) -> Iterator[tuple[str, Any]]:

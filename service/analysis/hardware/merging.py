@@ -18,7 +18,7 @@ def merged(base: Table, changes: Table) -> dict[str, Any]:
         if change is None:
             result.pop(name, None)
         elif _is_section(change):
-            before = result.get(name)
+            before = result.get(name, {})
             result[name] = merged(before if _is_section(before) else {}, change)
         else:
             result[name] = change

@@ -48,7 +48,11 @@ WHOLE_CHIP: Final = {
 EXAMPLES: Final = {
     "copy": {
         "summary": "A what-if, kept: a shipped chip with more bandwidth",
-        "value": {"base": "nvidia-h100-sxm", "hbm": {"bandwidth_bytes_per_s": 4.8e12}, "reason": "What if the memory were that of an H200?"},
+        "value": {
+            "base": "nvidia-h100-sxm",
+            "hbm": {"bandwidth_bytes_per_s": 4.8e12},
+            "reason": "What if the memory were that of an H200?",
+        },
     },
     "file": {"summary": "A chip with sources, as a file of the catalogue states it", "value": WHOLE_CHIP},
 }

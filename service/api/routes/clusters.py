@@ -24,7 +24,10 @@ from .router import router
 routes = router("catalogue")
 
 EXAMPLES: Final = {
-    "copy": {"summary": "A shipped system of another name", "value": {"base": "hgx-h100-8", "name": "Rack 7", "reason": "Our machine room"}},
+    "copy": {
+        "summary": "A shipped system of another name",
+        "value": {"base": "hgx-h100-8", "name": "Rack 7", "reason": "Our machine room"},
+    },
 }
 ClusterBody = Annotated[OwnCluster, Body(openapi_examples=EXAMPLES)]
 
