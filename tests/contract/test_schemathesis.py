@@ -2,8 +2,8 @@
 shape than the document says, and nothing that the document forbids may be accepted.
 
 What the document cannot say is refused with a 400 or a 422 although it is allowed: chips that do not exist, formats that a chip has no
-peak for, control characters. A tag in a header may end in a 304 or a 412, none where one of two is needed in a 428. So that not every question ends there, most get chips that
-exist, and neither too many nor too few parts.
+peak for, control characters. A tag in a header may end in a 304 or a 412, none where one of two
+is needed in a 428. So that not every question ends there, most get chips that exist, and neither too many nor too few parts.
 """
 
 from __future__ import annotations

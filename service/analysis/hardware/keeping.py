@@ -27,7 +27,7 @@ class Kept:
     is_new: bool
 
 
-def keep(kind: Kind, name: str, sent: OwnEntry, live: LiveCatalogue, condition: Condition, clock: Callable[[], int] = now_us) -> Kept:
+def keep(kind: Kind, name: str, sent: OwnEntry, live: LiveCatalogue, condition: Condition, *, clock: Callable[[], int] = now_us) -> Kept:
     """Makes the next revision of the entry called `name`: committed, and seen by this process, before it is returned.
 
     Raises InvalidInput, Forbidden (read-only), Unavailable, and what `condition` does; nothing is then kept.

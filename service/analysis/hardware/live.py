@@ -52,14 +52,21 @@ class LiveCatalogue:
         found: dict[Key, OwnRecord] = {}
         unreadable: set[Key] = set()
         for each in fresh:
-            kind = KINDS.get(each.kind)
-            try:
-                if kind is None or self.is_shipped(kind, each.id):
-                    raise ValueError(each.key)
-                found[each.key] = read(kind, each.document)
-            except (ValueError, KeyError, TypeError):
+            record = self._record(each)
+            if record is None:
                 unreadable.add(each.key)
+            else:
+                found[each.key] = record
         return found, frozenset(unreadable)
+
+    def _record(self, stored: Entry) -> OwnRecord | None:
+        kind = KINDS.get(stored.kind)
+        if kind is None or self.is_shipped(kind, stored.id):
+            return None
+        try:
+            return read(kind, stored.document)
+        except (ValueError, KeyError, TypeError):
+            return None
 
     def _with(self, records: Mapping[Key, OwnRecord], marks: Mapping[Key, bool]) -> Catalogue:
         if not records:
