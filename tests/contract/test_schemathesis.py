@@ -33,7 +33,7 @@ BOUNDED = settings(
     suppress_health_check=list(HealthCheck),
 )
 CHIPS = ("nvidia-h100-sxm", "google-tpu-v5e", "amd-epyc-9654@1")
-MATMUL = {"kind": "matmul", "m": 64, "k": 8192, "n": 8192, "dtype": "bf16"}
+MATMUL: dict[str, Any] = {"kind": "matmul", "m": 64, "k": 8192, "n": 8192, "dtype": "bf16"}
 OPERATIONS = {
     f"{method.upper()} {path}": described
     for path, methods in Contract(all_routes()).document["paths"].items()
