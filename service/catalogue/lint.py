@@ -170,10 +170,10 @@ MOST_LATENCY = 0.1
 
 
 def axes_make_up_the_system(cluster: ClusterFile) -> Iterator[Finding]:
-    """The axes whose sizes are known multiply to the chips; an outer network without a size joins as many systems as one likes."""
+    """The axes whose sizes are known multiply to the chips, or to a part of them that the others repeat."""
     sizes = [axis.size.si for axis in cluster.axes if axis.size is not None]
-    if sizes and prod(sizes) != cluster.chips.si:
-        yield Finding("chips", "is not the product of the sizes of the axes")
+    if cluster.chips.si % prod(sizes) != 0:
+        yield Finding("chips", "is no multiple of the product of the axes' sizes")
 
 
 def links_of_this_world(cluster: ClusterFile) -> Iterator[Finding]:

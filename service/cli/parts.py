@@ -8,7 +8,8 @@ from ..storage import Database, open_database
 
 
 def opened(settings: Settings) -> Database:
-    return open_database(settings.database_url, settings.data_dir, connections=settings.database_connections)
+    """The database, with a connection for each thread and one for whoever follows what other processes change."""
+    return open_database(settings.database_url, settings.data_dir, connections=settings.database_connections + 1)
 
 
 def begin_log(settings: Settings) -> Log:

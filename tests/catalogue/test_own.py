@@ -48,10 +48,10 @@ def test_every_shipped_value_is_in_range_and_every_shipped_system_plausible(cata
         assert (list(outside(shipped.file)), kind.lint(shipped.file)) == ([], []), shipped.id
 
 
-def test_a_system_is_the_product_of_its_axes_over_links_of_this_world(catalogue: Catalogue) -> None:
+def test_a_system_is_made_up_of_its_axes_over_links_of_this_world(catalogue: Catalogue) -> None:
     shipped = catalogue.cluster("tpu-v5e-pod").file
-    doubled = shipped.model_copy(update={"chips": shipped.chips.model_copy(update={"value": 2 * shipped.chips.value})})
-    assert [found.field for found in lint_cluster(doubled)] == ["chips"]
+    fewer = shipped.model_copy(update={"chips": shipped.chips.model_copy(update={"value": 128})})
+    assert [found.field for found in lint_cluster(fewer)] == ["chips"]
     axis = shipped.axes[0]
     assert axis.bandwidth_per_direction is not None
     slip = axis.model_copy(update={"bandwidth_per_direction": axis.bandwidth_per_direction.model_copy(update={"unit": "PB/s"})})
