@@ -291,12 +291,17 @@ def test_hostile_texts_are_refused(client: Client, text: str, status: int, code:
     problem(client.request("PUT", PATH, content=text.encode(), headers=headers), status, code)
 
 
-def test_a_hundred_thousand_sources_are_refused_at_once(client: Client) -> None:
-    answer = put(client, PATH, chip(sources=dict.fromkeys(map(str, range(100_000)), 0)), if_none_match="*")
+def test_a_hundred_thousand_sources_are_refused_at_once(alone: Client) -> None:
+    answer = put(alone, "/v1/chips/wordy", chip(sources=dict.fromkeys(map(str, range(100_000)), 0)), if_none_match="*")
     assert list(faults(answer, "out-of-range")) == [("/sources", "out-of-range")]
-    long = put(client, PATH, chip(notes=["x" * 1900] * 100, alternatives=[], hbm={**CHIP["hbm"], "type": "y" * 1900}), if_none_match="*")
+    long = put(
+        alone,
+        "/v1/chips/wordy",
+        chip(notes=["x" * 1900] * 100, alternatives=[], hbm={**CHIP["hbm"], "type": "y" * 1900}),
+        if_none_match="*",
+    )
     assert long.status_code == 201, long.text
-    assert client.request("DELETE", PATH, headers={"if-match": "*"}).status_code == 204
+    assert alone.request("DELETE", "/v1/chips/wordy", headers={"if-match": "*"}).status_code == 204
 
 
 def test_a_system_of_an_unknown_chip_is_refused(client: Client) -> None:
