@@ -27,7 +27,7 @@ def singular(arguments: Sequence[str]) -> list[str]:
 
 def commands(noun: Noun, what: str) -> typer.Typer:
     """The commands about `what`."""
-    group = typer.Typer(help=f"Keep {what} of your own, as TOML files like those of the catalogue.")
+    group = typer.Typer(help=f"Keep {what} of your own: import, export, delete TOML files.")
 
     @group.command("import")
     def bring_in(

@@ -104,7 +104,8 @@ def asked(case: AnyCase, nth: int) -> AnyCase:
     if is_allowed and case.method == "PUT" and nth % 2:
         base = "hgx-h100-8" if "clusters" in case.path else CHIPS[0]
         case.path_parameters = {"ref": f"made-{nth}"}
-        case.headers = {"If-None-Match": "*"}
+        case.headers.clear()
+        case.headers["If-None-Match"] = "*"
         case.body = {"base": base, "reason": "made up"}
     return case
 
