@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -29,8 +30,8 @@ class Shelf(Generic[RecordT]):
         self._noun = noun
         self._deleted = frozenset(deleted)
         self._by_id: dict[str, tuple[RecordT, ...]] = {}
-        for record in sorted(records, key=lambda each: (each.id, each.revision)):
-            self._by_id[record.id] = (*self._by_id.get(record.id, ()), record)
+        for name, revisions in groupby(sorted(records, key=lambda each: (each.id, each.revision)), key=lambda each: each.id):
+            self._by_id[name] = tuple(revisions)
         self.all = tuple(record for revisions in self._by_id.values() for record in revisions)
         self.newest = tuple(revisions[-1] for name, revisions in self._by_id.items() if name not in self._deleted)
 
@@ -44,8 +45,12 @@ class Shelf(Generic[RecordT]):
             raise self._unknown(name, pointer)
         return found
 
-    def is_deleted(self, name: str) -> bool:
-        return name in self._deleted
+    def check(self, ref: str, pointer: str) -> None:
+        """Nothing, if `ref` names an entry, or named one before it was deleted. Raises as `get` does."""
+        if "@" in ref:
+            self.get(ref, pointer)
+        else:
+            self.revisions(ref, pointer)
 
     def _unknown(self, name: str, pointer: str) -> InvalidInput:
         return refuse(pointer, f"unknown-{self._noun}", f"No {self._noun} has this id.", self._resembling(name))
@@ -64,21 +69,28 @@ class Shelf(Generic[RecordT]):
         """
         name, at, revision = ref.partition("@")
         known = self.revisions(name, pointer)
-        if not at and self.is_deleted(name):
-            raise self._unknown(name, pointer)
+        if not at and name in self._deleted:
+            raise self._gone(known, pointer)
         found = known[-1] if not at else next((each for each in known if str(each.revision) == revision), None)
         if found is None:
             raise self._unknown_revision(known, pointer)
         return found
 
+    def _gone(self, known: tuple[RecordT, ...], pointer: str) -> InvalidInput:
+        detail = f"No {self._noun} has this id any more; its revisions can still be named."
+        return refuse(pointer, f"unknown-{self._noun}", detail, _newest_first(known))
+
     def _unknown_revision(self, known: tuple[RecordT, ...], pointer: str) -> InvalidInput:
-        newest_first = tuple(each.ref for each in reversed(known))
-        return refuse(pointer, "unknown-revision", f"This {self._noun} has no such revision.", newest_first[:3])
+        return refuse(pointer, "unknown-revision", f"This {self._noun} has no such revision.", _newest_first(known))
 
     def lines(self) -> list[str]:
         """One line per revision of each entry: noun, reference, digest of its values."""
         gone = [f"{self._noun} {name} deleted" for name in sorted(self._deleted)]
         return [f"{self._noun} {each.ref} {each.digest}" for each in self.all] + gone
+
+
+def _newest_first(revisions: Sequence[Record[Any]]) -> list[str]:
+    return [each.ref for each in reversed(revisions)][:3]
 
 
 class Catalogue:
@@ -139,6 +151,10 @@ class Catalogue:
     def chip(self, ref: str, pointer: str = "/target/chip") -> Chip:
         """The chip of an id, or of an id pinned to a revision; `pointer` is where the request names it."""
         return self._chips.get(ref, pointer)
+
+    def check_chip(self, ref: str, pointer: str) -> None:
+        """Nothing, if a chip is called `ref`, or was before it was deleted: what was kept with it can still be looked for."""
+        self._chips.check(ref, pointer)
 
     def revisions(self, name: str, pointer: str = "/path/id") -> tuple[Chip, ...]:
         """Every revision of a chip, of one that was deleted too, oldest first."""

@@ -18,7 +18,7 @@ class Axis(Section):
     `mesh`: an irregular graph, which no single rate describes.
     """
 
-    name: Annotated[str, Field(pattern=r"^[a-z]+$")]
+    name: Annotated[str, Field(pattern=r"^[a-z]+$", max_length=100)]
     topology: Literal["ring", "switch", "fully_connected", "mesh"]
     network: Text
     size: Count | None = None

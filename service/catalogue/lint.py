@@ -17,7 +17,7 @@ from .quantity import Quantity
 
 @dataclass(frozen=True)
 class Finding:
-    """One value that breaks a rule: its dotted path in the file, and what is odd about it."""
+    """One value that breaks a rule: its dotted path in the file, and what is odd about it, as the words behind "this"."""
 
     field: str
     reason: str
@@ -53,7 +53,7 @@ def eight_bits_at_once_or_twice_the_rate(chip: ChipFile) -> Iterator[Finding]:
             continue
         ratio = narrow.si / wide.si
         if not any(_near(ratio, whole, 0.03) for whole in (1, 2)):
-            yield Finding(f"compute.{name}", f"is {ratio:.2f} times the 16-bit rate; neither 1 nor 2 within 3 %")
+            yield Finding(f"compute.{name}", f"is {ratio:.3g} times the 16-bit rate; neither 1 nor 2 within 3 %")
 
 
 def four_bits_no_faster_than_their_width_allows(chip: ChipFile) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def four_bits_no_faster_than_their_width_allows(chip: ChipFile) -> Iterator[Find
             continue
         ratio = narrow.si / wide.si
         if not any(_near(ratio, whole, 0.03) for whole in (1, 2, 4)):
-            yield Finding(f"compute.{name}", f"is {ratio:.2f} times the 16-bit rate; none of 1, 2 and 4 within 3 %")
+            yield Finding(f"compute.{name}", f"is {ratio:.3g} times the 16-bit rate; none of 1, 2 and 4 within 3 %")
 
 
 def peak_follows_from_cores_and_clock(chip: ChipFile) -> Iterator[Finding]:
@@ -139,15 +139,15 @@ def stores_hold_what_they_use(chip: ChipFile) -> Iterator[Finding]:
     for role, scope in (("tile", "core"), ("l2", "chip")):
         levels = [level for level in chip.on_chip if level.role == role]
         if len(levels) > 1 or any(level.scope != scope for level in levels):
-            yield Finding("on_chip", f"the role {role!r} belongs to one store per {scope}")
+            yield Finding("on_chip", f"gives the role {role!r} to more or other than one store per {scope}")
 
 
 def something_to_compute_with(chip: ChipFile) -> Iterator[Finding]:
     """A chip has a peak, and matrix peaks only with a matrix unit."""
     if not chip.compute and not chip.vector:
-        yield Finding("compute", "there is no peak at all")
+        yield Finding("compute", "states no peak at all")
     if bool(chip.compute) != (chip.matrix_unit is not None):
-        yield Finding("matrix_unit", "matrix peaks and a matrix unit go together")
+        yield Finding("matrix_unit", "has no counterpart: matrix peaks and a matrix unit go together")
 
 
 def numbers_of_this_world(chip: ChipFile) -> Iterator[Finding]:
@@ -155,11 +155,11 @@ def numbers_of_this_world(chip: ChipFile) -> Iterator[Finding]:
     for section in ("compute", "vector"):
         for name, peak in getattr(chip, section).items():
             if not LEAST_PEAK <= peak.si <= MOST_PEAK:
-                yield Finding(f"{section}.{name}", f"chips have {LEAST_PEAK:g} to {MOST_PEAK:g} FLOP/s")
+                yield Finding(f"{section}.{name}", f"is far from what chips have, {LEAST_PEAK:g} to {MOST_PEAK:g} FLOP/s")
     if not LEAST_BANDWIDTH <= chip.hbm.bandwidth.si <= MOST_BANDWIDTH:
-        yield Finding("hbm.bandwidth", f"main memories have {LEAST_BANDWIDTH:g} to {MOST_BANDWIDTH:g} B/s")
+        yield Finding("hbm.bandwidth", f"is far from what main memories have, {LEAST_BANDWIDTH:g} to {MOST_BANDWIDTH:g} B/s")
     if chip.hbm.capacity is not None and not LEAST_CAPACITY <= chip.hbm.capacity.si <= MOST_CAPACITY:
-        yield Finding("hbm.capacity", f"main memories have {LEAST_CAPACITY:g} to {MOST_CAPACITY:g} B")
+        yield Finding("hbm.capacity", f"is far from what main memories have, {LEAST_CAPACITY:g} to {MOST_CAPACITY:g} B")
 
 
 LEAST_PEAK, MOST_PEAK = 1e9, 1e19
@@ -181,9 +181,9 @@ def links_of_this_world(cluster: ClusterFile) -> Iterator[Finding]:
     for axis in cluster.axes:
         rate, latency = axis.bandwidth_per_direction, axis.latency
         if rate is not None and not LEAST_LINK <= rate.si <= MOST_LINK:
-            yield Finding(f"axes.{axis.name}.bandwidth_per_direction", f"links have {LEAST_LINK:g} to {MOST_LINK:g} B/s")
+            yield Finding(f"axes.{axis.name}.bandwidth_per_direction", f"is far from what links have, {LEAST_LINK:g} to {MOST_LINK:g} B/s")
         if latency is not None and latency.si > MOST_LATENCY:
-            yield Finding(f"axes.{axis.name}.latency", f"links have at most {MOST_LATENCY:g} s")
+            yield Finding(f"axes.{axis.name}.latency", f"is far from what links have, at most {MOST_LATENCY:g} s")
 
 
 RULES: tuple[Callable[[ChipFile], Iterator[Finding]], ...] = (

@@ -45,8 +45,11 @@ def stored(record: Record[Any]) -> str:
 def read(kind: Kind, text: str) -> OwnRecord:
     """The entry that `stored` wrote. Raises ValueError for a text that this version cannot read."""
     document = json.loads(text)
-    sources = {key: Source.model_validate(source) for key, source in document["sources"].items()}
-    return kind.record(kind.file.model_validate(document["entry"], context=UNORDERED), sources, Own(**document["own"]))
+    try:
+        sources = {key: Source.model_validate(source) for key, source in document["sources"].items()}
+        return kind.record(kind.file.model_validate(document["entry"], context=UNORDERED), sources, Own(**document["own"]))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError("The text has another form.") from error
 
 
 def exported(record: Record[Any]) -> dict[str, Any]:

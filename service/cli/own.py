@@ -7,6 +7,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import Final
 
 import typer
 
@@ -31,6 +32,9 @@ from .output import put, put_json
 from .parts import opened
 from .question import read
 
+MOST_BYTES: Final = 2**20
+"""of a file: more than an entry may take, and little enough to be read at once"""
+
 
 @contextmanager
 def live(settings: Settings) -> Iterator[LiveCatalogue]:
@@ -44,7 +48,7 @@ def live(settings: Settings) -> Iterator[LiveCatalogue]:
 
 def bring_in(kind: Kind, file: str | None, settings: Settings, *, is_json: bool) -> None:
     """Keeps the entry of a file: a new one, the next revision of one, or nothing where it is there as the file has it."""
-    name, sent = submission(kind, read(file))
+    name, sent = submission(kind, read(file, MOST_BYTES))
     with live(settings) as hardware:
         before = current(kind, name, hardware)
         if before is not None and is_same(before, Submission(kind, name, sent, hardware.current).record(today(now_us()))):
@@ -78,15 +82,22 @@ def delete(kind: Kind, name: str, settings: Settings) -> None:
 
 def submission(kind: Kind, text: bytes) -> tuple[str, OwnEntry]:
     """The id and the request that a file stands for, read as strictly as a body. Raises InvalidInput, MalformedText."""
-    try:
-        table = tomllib.loads(text.decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise typer.BadParameter(f"the file is not TOML: {error}", param_hint="FILE") from None
-    body = parse(json.dumps(table, default=_day).encode())
-    sent = validate(OwnChip if kind is CHIP else OwnCluster, body)
+    sent = validate(OwnChip if kind is CHIP else OwnCluster, parse(_as_json(text)))
     if sent.id is None:
         raise refuse("/id", "missing", "This member is required.")
     return sent.id, sent
+
+
+def _as_json(text: bytes) -> bytes:
+    try:
+        return json.dumps(tomllib.loads(text.decode()), default=_day).encode()
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        wrong = f"the file is not TOML: {error}"
+    except RecursionError:
+        wrong = "tables and lists of the file lie too deep within each other"
+    except ValueError:  # what Python says of whole numbers with thousands of digits
+        wrong = "a number in the file has too many digits"
+    raise typer.BadParameter(wrong, param_hint="FILE")
 
 
 def _day(value: object) -> str:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 MOST_SOURCES: Final = 500
 
-Sentence = Annotated[str, Field(min_length=1, max_length=2000)]
+Sentence = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"\S")]
 
 
 class OwnEntry(BaseModel):

@@ -22,7 +22,7 @@ def test_numbers_in_si_are_told_from_the_members_of_a_file() -> None:
 
 def test_an_assumed_store_takes_the_place_of_what_is_known_of_it() -> None:
     stores = [{"name": "shared memory", "scope": "core", "role": "tile", "capacity": {"value": 256}, "usable": {"value": 228}}]
-    found = changes({"on_chip_bytes_per_core": 300_000, "l2": {"capacity_bytes": 64}}, stores, "what if")["on_chip"]
+    found = changes({"on_chip_bytes_per_core": 300_000, "l2": {"capacity_bytes": 64}}, stores, {}, "what if")["on_chip"]
     assert [(each["name"], sorted(each)) for each in found] == [
         ("shared memory", ["name", "role", "scope", "usable"]),
         ("L2", ["capacity", "name", "role", "scope"]),

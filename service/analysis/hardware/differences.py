@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...catalogue.own import OwnRecord
@@ -14,10 +15,13 @@ DERIVED = frozenset({"ridge_flops_per_byte", "numbers"})
 CELL = ("value", "unit", "stated", "confidence", "note", "derived")
 
 
-def revisions(records: Sequence[OwnRecord]) -> list[dict[str, Any]]:
-    """The revisions of an entry, oldest first, each with its reason, its day and the `changes` from the one before; null for the first."""
-    before = [None, *records[:-1]]
-    return [_revision(record, earlier) for record, earlier in zip(records, before, strict=True)]
+def revisions(shown: Sequence[OwnRecord], known: Sequence[OwnRecord]) -> list[dict[str, Any]]:
+    """Those `shown` of the revisions `known` of an entry, oldest first, each with its reason, its day and its `changes`.
+
+    They are from the revision before; null for the first.
+    """
+    before = {later.revision: earlier for earlier, later in pairwise(known)}
+    return [_revision(record, before.get(record.revision)) for record in shown]
 
 
 def _revision(record: OwnRecord, earlier: OwnRecord | None) -> dict[str, Any]:

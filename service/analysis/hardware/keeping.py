@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...catalogue.own import Kind, OwnRecord, read, stored
-from ...errors import Forbidden, refuse
+from ...errors import Conflict, Forbidden, refuse
 from ...schemas.hardware import OwnEntry
 from ...storage import Entry
 from ..history import now_us
@@ -40,9 +40,9 @@ def keep(kind: Kind, name: str, sent: OwnEntry, live: LiveCatalogue, condition: 
     before: list[bool] = []
 
     def make(last: Entry | None) -> Entry:
-        is_there = last is not None and not last.deleted
-        condition(read(kind, last.document) if last is not None and is_there else None)
-        before[:] = [is_there]
+        present = None if last is None or last.deleted else _present(kind, last)
+        condition(present)
+        before[:] = [present is not None]
         return entry(_revised(first, 1 if last is None else last.revision + 1, sent), kind, now)
 
     kept = live.store.add(kind.noun, name, make)
@@ -56,7 +56,7 @@ def remove(kind: Kind, name: str, live: LiveCatalogue, condition: Condition) -> 
     Raises NotFound, Forbidden (read-only), Unavailable, and what `condition` does.
     """
     refuse_shipped(kind, name, live)
-    live.store.remove(kind.noun, name, lambda last: condition(read(kind, last.document)))
+    live.store.remove(kind.noun, name, lambda last: condition(_present(kind, last)))
     live.refresh()
 
 
@@ -87,6 +87,14 @@ def entry(record: OwnRecord, kind: Kind, now: int) -> Entry:
 def today(now: int) -> dt.date:
     """The day of a moment [µs], in UTC."""
     return dt.datetime.fromtimestamp(now // 1_000_000, dt.UTC).date()
+
+
+def _present(kind: Kind, last: Entry) -> OwnRecord:
+    try:
+        return read(kind, last.document)
+    except ValueError:
+        detail = f"Another version of this service keeps this {kind.noun} in a form that this one cannot read; change it there."
+        raise Conflict(detail, code="precondition-failed") from None
 
 
 def _revised(first: OwnRecord, revision: int, sent: OwnEntry) -> OwnRecord:

@@ -5,7 +5,7 @@ Whoever answers a question takes `current`, which is in memory and complete, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -65,17 +65,27 @@ class LiveCatalogue:
             return None
         try:
             return read(kind, stored.document)
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             return None
 
     def _with(self, records: Mapping[Key, OwnRecord], marks: Mapping[Key, bool]) -> Catalogue:
         if not records:
             return self.shipped
-        last = {(kind, name): revision for kind, name, revision in sorted(records)}
-        deleted = {kind: {name for (of, name), revision in last.items() if of == kind and marks[of, name, revision]} for kind in KINDS}
+        deleted = _without_present(records.keys(), marks)
         return self.shipped.with_own(
             chips=[record for record in records.values() if isinstance(record, Chip)],
             clusters=[record for record in records.values() if isinstance(record, Cluster)],
             deleted_chips=deleted["chip"],
             deleted_clusters=deleted["cluster"],
         )
+
+
+def _without_present(usable: Collection[Key], marks: Mapping[Key, bool]) -> dict[str, set[str]]:
+    """By kind, the ids of which only pinned revisions can be asked: deleted ones, and those whose last revision is not `usable`.
+
+    The revision before that one is not what their ids mean.
+    """
+    known = {(kind, name) for kind, name, _ in usable}
+    last = {(kind, name): revision for kind, name, revision in sorted(marks) if (kind, name) in known}
+    gone = [(kind, name) for (kind, name), at in last.items() if marks[kind, name, at] or (kind, name, at) not in usable]
+    return {kind: {name for of, name in gone if of == kind} for kind in KINDS}

@@ -33,6 +33,7 @@ MOST_BYTES: Final = 256 * 2**10
 
 MOST_CHARACTERS: Final = 100
 _NAME: Final = re.compile("[a-z0-9]+(?:-[a-z0-9]+)*")
+AnyFile = ChipFile | ClusterFile
 _RESERVED: Final = frozenset({"all", "none"})
 """Words that mean something else where a question names hardware."""
 
@@ -56,14 +57,15 @@ class Submission:
         if base is not None:
             of_base = exported(base)
             numbers = what_if.in_si(table) if self.kind.noun == "chip" else {}
-            assumed = what_if.changes(numbers, of_base.get("on_chip", []), self.sent.reason) if numbers else {}
             rest = {name: value for name, value in table.items() if name not in numbers}
+            assumed = what_if.changes(numbers, of_base.get("on_chip", []), rest, self.sent.reason) if numbers else {}
             table = merged(merged({n: v for n, v in of_base.items() if n not in ("sources", "override")}, assumed), rest)
             if numbers:
                 given = {what_if.SOURCE: what_if.WORK, **given}
         file = self._file({**table, "id": self.id, "revision": 1, "date": self.sent.date or today, "reason": self.sent.reason})
-        record = self.kind.record(file, self._sources(file, given, base), self._own(base))
-        self._judge(record)
+        sources = self._sources(file, given, base)
+        self._judge(file, base)
+        record = self.kind.record(file, sources, self._own(file, base))
         if len(stored(record).encode()) > MOST_BYTES:
             raise OverLimit(f"An entry may take {MOST_BYTES} bytes; shorten its notes.", code="body-too-large")
         return record
@@ -74,14 +76,15 @@ class Submission:
         find = self.catalogue.chip if self.kind.noun == "chip" else self.catalogue.cluster
         return find(self.sent.base, "/base")
 
-    def _own(self, base: OwnRecord | None) -> Own:
-        of_base = None if base is None else base.own
-        root = None if base is None else base.id if of_base is None else of_base.measured_as
-        inherited = None if of_base is None else of_base.override
-        return Own(None if base is None else base.ref, root, self.sent.override or inherited)
+    def _own(self, file: AnyFile, base: OwnRecord | None) -> Own:
+        if base is None:
+            return Own(override=self.sent.override)
+        root = base.id if base.own is None else base.own.measured_as
+        inherited = base.own.override if base.own is not None and self.kind.lint(file) else None
+        return Own(base.ref, root, self.sent.override or inherited)
 
-    def _file(self, table: dict[str, Any]) -> ChipFile | ClusterFile:
-        return cast("ChipFile | ClusterFile", _model(self.kind.file, table, ()))
+    def _file(self, table: dict[str, Any]) -> AnyFile:
+        return cast("AnyFile", _model(self.kind.file, table, ()))
 
     def _sources(self, file: BaseModel, given: Mapping[str, Any], base: OwnRecord | None) -> dict[str, Source]:
         """The works that `file` cites: those that were sent, then those of the base, then the shipped ones."""
@@ -96,15 +99,19 @@ class Submission:
             raise InvalidInput(wrong[:MOST_FAULTS])
         return {key: known[key] for key in sorted(keys)}
 
-    def _judge(self, record: OwnRecord) -> None:
-        wrong = [Fault(pointer(steps), "out-of-range", detail) for steps, detail in outside(record.file)]
-        wrong += _named_twice(record.file)
-        if isinstance(record.file, ClusterFile):
-            self.catalogue.chip(record.file.chip, "/chip")
-        if not wrong and record.own is not None and record.own.override is None:
-            wrong = [_implausible(record.file, finding) for finding in self.kind.lint(record.file)]
+    def _judge(self, file: AnyFile, base: OwnRecord | None) -> None:
+        wrong = [Fault(pointer(steps), "out-of-range", detail) for steps, detail in outside(file)]
+        wrong += _named_twice(file)
+        if isinstance(file, ClusterFile):
+            self.catalogue.chip(file.chip, "/chip")
+        if not wrong and self.sent.override is None:
+            wrong = [_implausible(file, finding) for finding in self.kind.lint(file) if finding not in self._excused(base)]
         if wrong:
             raise InvalidInput(wrong[:MOST_FAULTS])
+
+    def _excused(self, base: OwnRecord | None) -> list[Finding]:
+        """What the base's reason speaks of. A value that breaks a rule in another way needs a reason of its own."""
+        return [] if base is None or base.own is None or base.own.override is None else self.kind.lint(base.file)
 
 
 def _model(model: type[BaseModel], value: Any, prefix: Steps) -> BaseModel:

@@ -5,20 +5,24 @@ Nobody has published such numbers: each cites the request itself, has low confid
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ...errors import Fault, InvalidInput
+from ...pointers import pointer
 from ...schemas.reading import validate
 from ...schemas.target import ChipModel
 
 SOURCE: Final = "what-if"
 WORK: Final = {"title": "What-if: a number that was assumed", "publisher": "whoever added the entry"}
 
+Table = Mapping[str, Any]
+
 PEAKS: Final = {"peak_flops_per_s": "compute", "vector_peak_flops_per_s": "vector"}
 MEMORY: Final = {"bandwidth_bytes_per_s": ("bandwidth", "B/s"), "capacity_bytes": ("capacity", "B")}
 
 
-def in_si(members: Mapping[str, Any]) -> dict[str, Any]:
+def in_si(members: Table) -> dict[str, Any]:
     """Those of `members` that stand as in a chip in place. The memory is one of them where it holds nothing but such numbers."""
     names = (*PEAKS, "on_chip_bytes_per_core", "l2")
     found = {name: members[name] for name in names if name in members}
@@ -30,9 +34,14 @@ def in_si(members: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def changes(numbers: Mapping[str, Any], stores: list[dict[str, Any]], note: str) -> dict[str, Any]:
-    """`numbers` as changes of a file whose base has the on-chip `stores`. Raises InvalidInput with pointers into the request."""
+def changes(numbers: Table, stores: list[dict[str, Any]], rest: Table, note: str) -> dict[str, Any]:
+    """`numbers` as changes of a file whose base has the on-chip `stores`; `rest` is what else the request states.
+
+    Raises InvalidInput with pointers into the request.
+    """
     asked = validate(ChipModel, dict(numbers)).model_dump(exclude_none=True)
+    if wrong := [*_nulls(numbers), *_twice(numbers, rest)]:
+        raise InvalidInput(wrong)
     changed: dict[str, Any] = {}
     for name, section in PEAKS.items():
         if name in asked:
@@ -47,6 +56,28 @@ def changes(numbers: Mapping[str, Any], stores: list[dict[str, Any]], note: str)
     if "l2" in asked:
         stores = _with(stores, "l2", {"name": "L2", "scope": "chip", "role": "l2"}, _rates(asked["l2"], note))
     return {**changed, "on_chip": stores} if {"on_chip_bytes_per_core", "l2"} & asked.keys() else changed
+
+
+def _nulls(numbers: Table, above: tuple[str, ...] = ()) -> Iterator[Fault]:
+    """Where a number is null, which a question reads as not given, and a file as taken away."""
+    for name, each in numbers.items():
+        if each is None:
+            yield Fault(pointer((*above, name)), "wrong-type", "A number is needed, not null; leave out what stays as it is.")
+        elif isinstance(each, Mapping):
+            yield from _nulls(each, (*above, name))
+
+
+def _twice(numbers: Table, rest: Table) -> Iterator[Fault]:
+    """Numbers that `rest` states as well, so that one of the two would be lost."""
+    stores = [((name,), "on_chip") for name in ("on_chip_bytes_per_core", "l2") if name in numbers and "on_chip" in rest]
+    peaks = [
+        ((name, kind), section)
+        for name, section in PEAKS.items()
+        for kind in numbers.get(name, ())
+        if section in rest and (rest[section] is None or kind in rest[section])
+    ]
+    for steps, section in (*peaks, *stores):
+        yield Fault(pointer(steps), "invalid-request", f"`{section}` states this too; state it once.")
 
 
 def _value(number: float, unit: str, note: str) -> dict[str, Any]:

@@ -77,7 +77,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
     """The analyses that pass every filter, newest first unless `order_by` says otherwise."""
     service = call.service
     if asked.chip is not None:
-        service.catalogue.chip(asked.chip, "/query/chip")
+        service.catalogue.check_chip(asked.chip, "/query/chip")
     page = await service.pools.database(lambda: service.analyses.page(**without_form(asked)))
     export = Export(
         "analyses",

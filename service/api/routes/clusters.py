@@ -88,5 +88,5 @@ async def delete_cluster(call: Call, ref: str) -> Response:
 async def list_cluster_revisions(call: Call, id: str, asked: Annotated[PageQuery, Query()]) -> Response:  # noqa: A002 - the path's own name
     """Every revision of a system, oldest first, with its reason and what it changed. A revision never changes."""
     known = found(lambda: call.service.catalogue.cluster_revisions(id, "/path/id"))
-    items, next_cursor = page(f"revisions of cluster {id}", differences.revisions(known), lambda item: f"{item['revision']:09}", asked)
-    return listing(items, next_cursor=next_cursor, limit=asked.limit)
+    shown, next_cursor = page(f"revisions of cluster {id}", known, lambda record: f"{record.revision:09}", asked)
+    return listing(differences.revisions(shown, known), next_cursor=next_cursor, limit=asked.limit)
