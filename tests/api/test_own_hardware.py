@@ -142,6 +142,8 @@ def test_a_deleted_chip_is_known_by_its_revisions_alone_until_it_is_made_again(o
     assert list(faults(refused, "unknown-chip")) == [("/target/chip", "unknown-chip")]
     assert own.get(f"{PATH}@1").content == before.content
     assert evaluate(own, "next-one@1")["target"] == {"chip": "next-one@1"}
+    assert refused.json()["errors"][0]["suggestions"] == ["next-one@1"]
+    assert own.get("/v1/analyses?chip=next-one").json()["items"] == []
     assert not [each for each in own.get("/v1/chips?limit=200").json()["items"] if each["id"] == "next-one"]
     again = create(own, PATH, chip(reason="built after all"))
     assert again.json()["ref"] == "next-one@2"
@@ -220,6 +222,38 @@ def test_an_implausible_value_is_refused_unless_a_reason_is_given_which_is_kept_
     made = create(alone, path, {**slip, "override": "The whole memory is on the wafer."})
     assert made.json()["override"] == "The whole memory is on the wafer."
     assert create(alone, "/v1/chips/wafer-two", {"base": "wafer", "reason": "a copy"}).json()["override"] == made.json()["override"]
+    sparse = {"base": "wafer", "peak_flops_per_s": {"fp8": 1.6e15}, "reason": "a copy"}
+    assert list(faults(put(alone, "/v1/chips/wafer-three", sparse, if_none_match="*"), "implausible-value")) == [
+        ("/compute/fp8", "implausible-value")
+    ]
+    right = {"base": "wafer", "hbm": {"bandwidth": value(2, "TB/s")}, "reason": "nothing is odd any more"}
+    assert "override" not in create(alone, "/v1/chips/wafer-four", right).json()
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"l2": None}, ("/l2", "wrong-type")),
+        ({"peak_flops_per_s": None}, ("/peak_flops_per_s", "wrong-type")),
+        ({"hbm": {"capacity_bytes": None}}, ("/hbm/capacity_bytes", "wrong-type")),
+        ({"compute": None, "peak_flops_per_s": {"bf16": 2e15}}, ("/peak_flops_per_s/bf16", "invalid-request")),
+        ({"on_chip": [], "on_chip_bytes_per_core": 65536}, ("/on_chip_bytes_per_core", "invalid-request")),
+        ({"reason": "  "}, ("/reason", "out-of-range")),
+    ],
+)
+def test_nothing_of_a_what_if_is_passed_over(client: Client, changes: dict[str, Any], expected: tuple[str, str]) -> None:
+    answer = put(client, PATH, {"base": "nvidia-h100-sxm", "reason": "what if", **changes}, if_none_match="*")
+    assert list(faults(answer, expected[1])) == [expected]
+
+
+def test_a_system_outlives_its_chip_and_is_asked_with_a_revision_of_it(alone: Client) -> None:
+    create(alone, "/v1/chips/gone-soon", CHIP)
+    create(alone, "/v1/clusters/gone-rack", {"base": "hgx-h100-8", "chip": "gone-soon", "reason": "a rack of it"})
+    mesh = {"cluster": "gone-rack", "sizes": {"gpu": 8}}
+    before = evaluate(alone, "gone-soon@1", mesh=mesh)
+    assert alone.request("DELETE", "/v1/chips/gone-soon", headers={"if-match": "*"}).status_code == 204
+    assert evaluate(alone, "gone-soon@1", mesh=mesh)["result"] == before["result"]
+    assert alone.get("/v1/clusters/gone-rack?format=csv").status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from service.api.app import create_app
 from service.catalogue import Catalogue
 from service.settings import Settings
-from service.storage import Database, Entry, migrate, open_database
+from service.storage import Database, Entry, EntryStore, migrate, open_database
 
 from ..postgres import PostgresServer
 from .conftest import served
@@ -116,4 +116,20 @@ def test_an_entry_that_this_version_cannot_read_is_left_out(settings: Settings, 
     hardware.refresh()
     assert hardware.unreadable == {("chip", "of-tomorrow", 1)}
     assert hardware.current is catalogue
+    database.close()
+
+
+def test_an_id_whose_last_revision_cannot_be_read_does_not_mean_the_one_before(
+    settings: Settings, catalogue: Catalogue, tmp_path: Any
+) -> None:
+    database = open_database(None, tmp_path)
+    migrate.ensure(database)
+    with served(create_app(settings, catalogue=catalogue, database=database), "on") as port, client(port) as caller:
+        assert caller.put(PATH, json=CHIP, headers=NEW).status_code == 201
+        written = Entry(kind="chip", id="next-one", revision=2, created_us=1, reason="x", document='{"form": 2}', digest="d")
+        EntryStore(database).add("chip", "next-one", lambda _: written)
+        assert soon(lambda: caller.get(PATH).status_code == 404)
+        assert caller.get(f"{PATH}@1").status_code == 200
+        assert caller.put(PATH, json=CHIP, headers={"if-match": "*"}).status_code == 412
+        assert caller.delete(PATH, headers={"if-match": "*"}).status_code == 412
     database.close()

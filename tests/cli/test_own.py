@@ -106,6 +106,10 @@ def test_a_shipped_system_is_copied_by_its_file(here: Any, tmp_path: Path) -> No
         (FILE.replace('"next-one"', '"nvidia-h100-sxm"'), '"read-only"'),
         (FILE.replace('id             = "next-one"', ""), '"/id"'),
         ("id = ", "the file is not TOML"),
+        ("a = " + "[" * 5000, "too deep"),
+        ("a." * 5000 + "a = 1", "too deep"),
+        ("a = " + "9" * 5000, "too many digits"),
+        ("a = '" + "x" * 2**20 + "'", "body-too-large"),
     ],
 )
 def test_a_file_that_is_not_right_is_refused(here: Any, file: str, words: str) -> None:

@@ -73,7 +73,7 @@ def _twice(numbers: Table, rest: Table) -> Iterator[Fault]:
     peaks = [
         ((name, kind), section)
         for name, section in PEAKS.items()
-        for kind in numbers.get(name, ())
+        for kind in numbers.get(name) or ()
         if section in rest and (rest[section] is None or kind in rest[section])
     ]
     for steps, section in (*peaks, *stores):
