@@ -10,13 +10,15 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from .. import __version__
+from ..analysis.hardware.live import LiveCatalogue
 from ..catalogue import Catalogue
 from ..settings import Settings
-from ..storage import Database
+from ..storage import Database, EntryStore
 from .call import Service
 from .contract import Contract
 from .cors import Cors
 from .doors import Door
+from .following import Follower
 from .logs import Log, open_log
 from .metrics import Metrics
 from .pools import Pools
@@ -43,19 +45,26 @@ class Application(FastAPI):
 
 
 def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, log: Log | None = None) -> FastAPI:
-    """The service. `database` stays the caller's to close; the schema in it must be at head for stored analyses to work.
+    """The service. `catalogue` is the shipped one; what users have added is read once the application lives, and whenever it changes.
+
+    `database` stays the caller's to close; the schema in it must be at head for stored analyses to work.
 
     Events go to `log`, or to one on standard error.
     """
     metrics = Metrics(catalogue)
-    service = Service(settings, catalogue, database, Pools(settings, metrics), Contract(all_routes()), metrics)
+    hardware = LiveCatalogue(catalogue, EntryStore(database))
+    log = log or open_log(settings.log_level)
+    follower = Follower(hardware, log)
+    service = Service(settings, hardware, database, Pools(settings, metrics), Contract(all_routes()), metrics)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         # What is here by now stays. The collector would walk the catalogue and all schemas again and again, at half of an answer's time.
         gc.collect()
         gc.freeze()
+        follower.start()
         yield
+        follower.stop()
         service.pools.close()
 
     app = Application(
@@ -70,7 +79,7 @@ def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, 
     )
     app.door = Door(settings)
     app.cors = Cors(settings)
-    app.watch = Watch(metrics, log or open_log(settings.log_level))
+    app.watch = Watch(metrics, log)
     app.room = Room(settings, app.watch)
     app.state.service = service
     app.router.routes.extend(all_routes())

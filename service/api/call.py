@@ -9,6 +9,7 @@ from typing import Protocol
 
 from starlette.requests import Request
 
+from ..analysis.hardware.live import LiveCatalogue
 from ..analysis.keys import Maker
 from ..catalogue import Catalogue
 from ..settings import Settings
@@ -37,12 +38,17 @@ class Service:
     """
 
     settings: Settings
-    catalogue: Catalogue
+    hardware: LiveCatalogue
     database: Database
     pools: Pools
     contract: Spellings
     metrics: Metrics
     stopping: Event = field(default_factory=Event)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The shipped catalogue and what users have added, as it is at this moment."""
+        return self.hardware.current
 
     @cached_property
     def gate(self) -> Gate:

@@ -94,5 +94,7 @@ def members(asked: CellQuery) -> dict[str, str]:
 
 
 def kept(call: Call, text: str, media_type: str) -> Response:
-    """A text that may be kept for a while, with its tag."""
-    return resource(call, text.encode(), media_type, {"cache-control": f"private, max-age={MAX_AGE_S}", "vary": "Authorization"})
+    """A text with its tag, to be kept for a while, unless it names hardware of which there may be a new revision at any moment."""
+    named = {name for texts in call.query_params.values() for name in texts.split(",")}
+    keeping = "no-cache" if named & call.service.catalogue.changing else f"max-age={MAX_AGE_S}"
+    return resource(call, text.encode(), media_type, {"cache-control": f"private, {keeping}", "vary": "Authorization"})

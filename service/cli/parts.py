@@ -9,7 +9,8 @@ from ..storage import Database, KeyStore, open_database
 
 
 def opened(settings: Settings) -> Database:
-    return open_database(settings.database_url, settings.data_dir, connections=settings.database_connections)
+    """The database, with a connection for each thread and one for whoever follows what other processes change."""
+    return open_database(settings.database_url, settings.data_dir, connections=settings.database_connections + 1)
 
 
 def refuse_locked_door(settings: Settings, database: Database) -> None:

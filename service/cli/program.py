@@ -18,9 +18,10 @@ from ..bootstrap import say
 from ..errors import ServiceError
 from ..settings import Settings
 from .backup_commands import backup, restore
-from .key_commands import commands
+from .key_commands import commands as key_commands
 from .options import DataOption, JsonFlag, UrlOption
 from .output import INTERRUPTED, REFUSED, is_json
+from .own_program import commands, singular
 from .problems import explained
 
 app = typer.Typer(
@@ -31,7 +32,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-app.add_typer(commands, name="keys")
+app.add_typer(commands("chip", "chips"), name="chip")
+app.add_typer(commands("cluster", "systems"), name="cluster")
+app.add_typer(key_commands, name="keys")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - the flag as it was typed
@@ -311,7 +314,7 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
     """Options alone are those of `serve`, but for the program's own."""
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}):
         return ["serve", *arguments]
-    return list(arguments)
+    return singular(arguments)
 
 
 def _mistyped(error: typer.BadParameter) -> str:

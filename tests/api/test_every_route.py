@@ -35,7 +35,7 @@ PATHS = sorted({named(route) for route in ROUTES})
 READABLE = sorted({named(route) for route in ROUTES if "GET" in route.methods})
 BODILESS = {"/v1/analyses/{id}/recompute"}
 WRITABLE = sorted(
-    {(method, named(route)) for route in ROUTES if route.path_format not in BODILESS for method in route.methods & {"POST", "PATCH"}}
+    {(method, named(route)) for route in ROUTES if route.path_format not in BODILESS for method in route.methods & {"POST", "PUT", "PATCH"}}
 )
 
 

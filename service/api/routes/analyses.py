@@ -88,7 +88,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
     """The analyses that pass every filter, newest first unless `order_by` says otherwise."""
     service = call.service
     if asked.chip is not None:
-        service.catalogue.chip(asked.chip, "/query/chip")
+        service.catalogue.check_chip(asked.chip, "/query/chip")
     page = await service.pools.database(lambda: service.analyses.page(asked.limit, asked.cursor, **asked.selection))
     export = Export(
         "analyses",
@@ -109,7 +109,7 @@ async def list_analyses(call: Call, asked: Annotated[AnalysisQuery, Query()]) ->
 async def export_analyses(call: Call, asked: Annotated[SelectionQuery, Query()]) -> Response:
     """All analyses that pass every filter: in JSON and NDJSON whole, as they were kept, in CSV and XLSX a row each, as lists show them."""
     if asked.chip is not None:
-        call.service.catalogue.chip(asked.chip, "/query/chip")
+        call.service.catalogue.check_chip(asked.chip, "/query/chip")
     return await selected(call, asked)
 
 
