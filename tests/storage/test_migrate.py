@@ -41,6 +41,9 @@ def downgrade():
 '''
 
 
+OPTIONS = {"version_table": schema.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+
+
 @pytest.fixture
 def later_migrations(tmp_path: Path) -> Path:
     """The migrations and one more."""
@@ -70,6 +73,11 @@ def execute(database: Database, statement: str) -> None:
     database.write(lambda connection: connection.execute(text(statement)))
 
 
+def differences(connection: Connection) -> list[object]:
+    """What the tables in the code have otherwise than those of the database."""
+    return list(compare_metadata(MigrationContext.configure(connection, opts=OPTIONS), METADATA))
+
+
 def test_an_empty_database_is_brought_to_head_once(empty_database: Database) -> None:
     assert empty_database.schema_state() is SchemaState.EMPTY
     migrate.ensure(empty_database)
@@ -81,10 +89,6 @@ def test_an_empty_database_is_brought_to_head_once(empty_database: Database) -> 
 
 
 def test_the_tables_in_the_code_are_those_that_the_migrations_make(database: Database) -> None:
-    def differences(connection: Connection) -> list[object]:
-        options = {"version_table": schema.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
-        return list(compare_metadata(MigrationContext.configure(connection, opts=options), METADATA))
-
     assert database.read(differences) == []
 
 
@@ -132,6 +136,18 @@ def test_lists_are_filled_with_what_was_kept_before_there_were_facets(database: 
     assert facet_rows(database) == before
     assert before == {(name, one.created_us, one.lower_s, one.id) for one in given for name in facets(one)}
     assert [store.get(one.id, one.space) for one in given] == given
+
+
+def test_what_the_first_schema_can_hold_survives_every_step_down_and_all_up(database: Database) -> None:
+    store, kept = AnalysisStore(database), analysis(labels={"team": "red"}, note="tuned")
+    store.add(kept)
+    while database.read(lambda connection: MigrationContext.configure(connection, opts=OPTIONS).get_current_revision()) != "0001":
+        migrate.downgrade(database, "-1")
+        assert database.schema_state() is SchemaState.BEHIND
+    migrate.upgrade(database)
+    assert store.get(kept.id) == kept
+    assert store.page(5, label="team:red").items == store.page(5, text="tuned").items == (kept.headline,)
+    assert database.read(differences) == []
 
 
 @pytest.mark.usefixtures("later_version")
