@@ -1,7 +1,8 @@
 # syntax=docker/dockerfile:1
 # The service and nothing else: no compiler, no installer, no root. All it writes is its data folder, so the rest may be read-only:
 #   docker run --read-only --volume roofline:/data --publish 127.0.0.1:8000:8000 --env ROOFLINE_ALLOW_UNAUTHENTICATED=true IMAGE
-# Without that last variable it refuses to start, since inside a container it listens beyond the loopback.
+# Without that last variable it refuses to start unless its database has keys, since inside a container it listens beyond the loopback:
+#   docker run --rm --volume roofline:/data IMAGE keys create NAME --scope evaluate
 
 FROM python:3.13-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore

@@ -92,7 +92,7 @@ def no_op() -> list[BaseRoute]:
     reply = evaluated(validate(Question, parse(ONE)), load()).text
     routes = router("benchmark")
 
-    @routes.post("/v1/evaluate")
+    @routes.post("/v1/evaluate", scope="public")
     async def post_nothing(call: Call) -> Response:
         await read_body(call.scope, call.receive, call.service.settings.receive_s)
         return answer(reply)

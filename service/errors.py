@@ -7,9 +7,12 @@
     ├── NotFound               a name in a path does not exist
     ├── MethodNotAllowed       the resource exists and does not know the method
     ├── NotAcceptable          no representation that the caller accepts
-    ├── Forbidden              host-not-allowed, origin-not-allowed, read-only, scope-missing
+    ├── Unauthenticated        no key, or none that is known
+    ├── Forbidden              host-not-allowed, origin-not-allowed, read-only
+    │   └── ScopeMissing       the key lacks a scope
     ├── Conflict               conflict, precondition-failed, precondition-required
     ├── OverLimit              body-too-large, header-too-large, too-many-rows
+    ├── RateLimited            the key has used up its share for now
     ├── Unavailable            overloaded, database-unavailable, deadline-exceeded
     └── Internal               a fault of ours that we noticed (a number that is not finite)
 
@@ -87,8 +90,26 @@ class NotAcceptable(ServiceError):
     code = "not-acceptable"
 
 
+class Unauthenticated(ServiceError):
+    """`has_key` tells a key that is not good from none at all."""
+
+    code = "unauthenticated"
+
+    def __init__(self, detail: str, *, has_key: bool) -> None:
+        super().__init__(detail)
+        self.has_key = has_key
+
+
 class Forbidden(ServiceError):
     code = "read-only"
+
+
+class ScopeMissing(Forbidden):
+    code = "scope-missing"
+
+    def __init__(self, detail: str, *, scope: str) -> None:
+        super().__init__(detail)
+        self.scope = scope
 
 
 class Conflict(ServiceError):
@@ -97,6 +118,14 @@ class Conflict(ServiceError):
 
 class OverLimit(ServiceError):
     code = "too-many-rows"
+
+
+class RateLimited(ServiceError):
+    code = "rate-limited"
+
+    def __init__(self, detail: str, *, retry_after_s: int) -> None:
+        super().__init__(detail)
+        self.retry_after_s = retry_after_s
 
 
 class Unavailable(ServiceError):

@@ -97,6 +97,7 @@ class Settings:
     data_dir              the folder of the embedded database, used unless there is a `database_url`
     allowed_hosts         names under which callers may address the service, besides the loopback's
     allowed_origins       web pages whose scripts may call it
+    key_requests_per_minute  of each key, by each process
     connections           how many callers may keep open; then the one that has waited longest for its caller gives way
     receive_s             how long [s] a caller may take to send a header, and a body unless that comes fast enough (`api/patience.py`)
     keep_alive_s          how long [s] a connection stays open between requests
@@ -116,6 +117,7 @@ class Settings:
     allow_unauthenticated: bool = setting(TRUTH, default=False)
     allowed_hosts: tuple[str, ...] = setting(HOSTS, ())
     allowed_origins: tuple[str, ...] = setting(ORIGINS, ())
+    key_requests_per_minute: int = setting(whole(1, 100_000_000), 30_000)
     log_level: str = setting(LEVEL, "info")
     connections: int = setting(whole(1, 100_000), 800)
     receive_s: int = setting(whole(1, 600), 15)
@@ -159,12 +161,18 @@ class Settings:
         except ValueError:
             return self.host.lower() == "localhost"
 
-    def refuse_open_door(self) -> None:
-        """Listening beyond this machine lets anyone in who can reach it, so it has to be asked for. Raises: InvalidSettings."""
-        if not self.is_loopback and not self.allow_unauthenticated:
+    @property
+    def needs_key(self) -> bool:
+        """Whether callers must send a key: wherever other machines can reach the service, unless they are to be let in without."""
+        return not self.is_loopback and not self.allow_unauthenticated
+
+    def refuse_locked_door(self, *, has_keys: bool) -> None:
+        """Nobody could come in where a key is needed and there is none. Raises: InvalidSettings."""
+        if self.needs_key and not has_keys:
             raise InvalidSettings(
-                f"{self.host} can be reached from other machines and callers need no key: "
-                f"serve on 127.0.0.1, or add {option('allow_unauthenticated')} if everyone who reaches it may use it."
+                f"{self.host} can be reached from other machines, so callers need a key, and there is none: "
+                f"make one with `roofline keys create`, serve on 127.0.0.1, "
+                f"or add {option('allow_unauthenticated')} if everyone who reaches it may use it."
             )
 
     def refuse_workers_on_a_file(self) -> None:

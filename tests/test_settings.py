@@ -17,7 +17,7 @@ def test_the_defaults_serve_one_person_on_this_machine() -> None:
     assert (settings.host, settings.port, settings.database_url) == ("127.0.0.1", 8000, None)
     assert settings.data_dir == Path("/home/ada/.local/share/roofline")
     assert settings.is_loopback
-    settings.refuse_open_door()
+    assert not settings.needs_key
 
 
 def test_every_field_is_read_from_its_variable() -> None:
@@ -29,6 +29,7 @@ def test_every_field_is_read_from_its_variable() -> None:
         "ROOFLINE_ALLOW_UNAUTHENTICATED": "true",
         "ROOFLINE_ALLOWED_HOSTS": "Roofline.example.org, [::1]",
         "ROOFLINE_ALLOWED_ORIGINS": "https://tools.example.org,http://localhost:3000",
+        "ROOFLINE_KEY_REQUESTS_PER_MINUTE": "15",
         "ROOFLINE_LOG_LEVEL": "debug",
         "ROOFLINE_CONNECTIONS": "12",
         "ROOFLINE_RECEIVE_S": "13",
@@ -52,6 +53,7 @@ def test_every_field_is_read_from_its_variable() -> None:
         "allow_unauthenticated": True,
         "allowed_hosts": ("roofline.example.org", "[::1]"),
         "allowed_origins": ("https://tools.example.org", "http://localhost:3000"),
+        "key_requests_per_minute": 15,
         "log_level": "debug",
         "connections": 12,
         "receive_s": 13,
@@ -143,15 +145,22 @@ def test_the_variables_of_the_test_suite_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
-def test_this_machine_is_served_without_being_asked(host: str) -> None:
-    Settings.from_environment(HOME, host=host).refuse_open_door()
+def test_this_machine_is_served_without_a_key(host: str) -> None:
+    settings = Settings.from_environment(HOME, host=host)
+    assert not settings.needs_key
+    settings.refuse_locked_door(has_keys=False)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "roofline.example.org"])
-def test_other_machines_are_served_only_on_request(host: str) -> None:
-    with pytest.raises(InvalidSettings, match="--allow-unauthenticated"):
-        Settings.from_environment(HOME, host=host).refuse_open_door()
-    Settings.from_environment(HOME, host=host, allow_unauthenticated=True).refuse_open_door()
+def test_other_machines_are_served_only_with_keys_or_on_request(host: str) -> None:
+    settings = Settings.from_environment(HOME, host=host)
+    assert settings.needs_key
+    with pytest.raises(InvalidSettings, match=r"`roofline keys create`.*--allow-unauthenticated"):
+        settings.refuse_locked_door(has_keys=False)
+    settings.refuse_locked_door(has_keys=True)
+    allowing = Settings.from_environment(HOME, host=host, allow_unauthenticated=True)
+    assert not allowing.needs_key
+    allowing.refuse_locked_door(has_keys=False)
 
 
 def test_several_workers_need_a_database_server() -> None:

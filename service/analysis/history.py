@@ -5,11 +5,9 @@ An analysis is identified by what it asks: the same question to the same engine 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -19,10 +17,11 @@ from ..engine import ENGINE_VERSION
 from ..errors import NotFound, OverLimit, refuse
 from ..schemas.analyses import MOST_LABELS, AnalysisChange, SavedQuestion
 from ..schemas.kinds import LIST_OF_OPS
-from ..storage import Analysis, AnalysisStore
-from ..storage.analyses import SPACE
+from ..storage import Analysis, AnalysisStore, Headline
+from ..storage.analysis import SPACE
 from . import canonical
 from .evaluate import DOCUMENT_VERSION, Answer, answer
+from .moments import moment, now_us
 from .terms import lists_of
 
 """The kind under which a list of ops is kept."""
@@ -38,17 +37,6 @@ class Kept:
     @property
     def text(self) -> bytes:
         return envelope(self.analysis)
-
-
-def now_us() -> int:
-    """The time [µs since 1970-01-01 UTC]."""
-    return time.time_ns() // 1000
-
-
-def moment(us: int) -> str:
-    """A time [µs since 1970-01-01 UTC] as documents write it."""
-    whole = datetime.fromtimestamp(us // 1_000_000, UTC)
-    return f"{whole:%Y-%m-%dT%H:%M:%S}.{us % 1_000_000:06d}Z"
 
 
 def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], int] = now_us) -> Analysis:
@@ -119,7 +107,7 @@ def remove(name: str, store: AnalysisStore, guard: Guard) -> None:
     store.remove(name, lambda stored: guard(envelope(stored)))
 
 
-def summary(analysis: Analysis) -> dict[str, Any]:
+def summary(analysis: Headline) -> dict[str, Any]:
     """An analysis in a list: what was asked and what binds, without the documents."""
     chip = None if analysis.chip_id is None else f"{analysis.chip_id}@{analysis.chip_revision}"
     return {
@@ -153,6 +141,12 @@ def envelope(analysis: Analysis) -> bytes:
     return canonical.text(about)
 
 
+def identity(found: Answer) -> str:
+    """The id under which today's service keeps an answer."""
+    resolved = canonical.sorted_text({**found.question, "target_digest": found.target.digest})
+    return "an_" + canonical.identity(SPACE, ENGINE_VERSION, resolved)
+
+
 def _changed(stored: Analysis, wanted: AnalysisChange) -> Analysis:
     if "labels" in wanted.model_fields_set:
         merged = {} if wanted.labels is None else {**stored.labels, **wanted.labels}
@@ -165,10 +159,9 @@ def _changed(stored: Analysis, wanted: AnalysisChange) -> Analysis:
 
 def _analysis(question: SavedQuestion, found: Answer, created_us: int) -> Analysis:
     asked = found.question
-    resolved = canonical.sorted_text({**asked, "target_digest": found.target.digest})
     headline = _headline(found)
     return Analysis(
-        id="an_" + canonical.identity(SPACE, ENGINE_VERSION, resolved),
+        id=identity(found),
         created_us=created_us,
         kind=asked["op"]["kind"] if "op" in asked else LIST_OF_OPS,
         chip_id=None if found.target.chip is None else found.target.chip.id,

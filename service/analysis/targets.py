@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from ..catalogue import Calibrations, Catalogue, Chip
+from ..catalogue import Calibration, Calibrations, Catalogue, Chip
+from ..catalogue.calibration import of_chip as calibrations_of
 from ..catalogue.quantity import Quantity
 from ..catalogue.silicon import Die, die
 from ..engine.arrays import column
@@ -124,10 +125,15 @@ def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") 
     return _in_place(asked.chip, base, catalogue, pointer).meshed(asked.mesh, base, catalogue, pointer)
 
 
-@lru_cache(maxsize=1024)
 def of_chip(chip: Chip, catalogue: Catalogue, named_at: str | None = None) -> Target:
     """A chip of the catalogue as a target; `named_at` is where it was named without its revision."""
-    numbers, calibrations, seen = chip.numbers(), catalogue.calibrations_of(chip), die(chip, catalogue.chips)
+    return _of_chip(chip, catalogue.lenders, catalogue.calibrations, named_at)
+
+
+@lru_cache(maxsize=1024)
+def _of_chip(chip: Chip, lenders: tuple[Chip, ...], known: tuple[Calibration, ...], named_at: str | None) -> Target:
+    """Remembered by what it depends on, which no change of users' own hardware makes anew."""
+    numbers, calibrations, seen = chip.numbers(), calibrations_of(chip, known), die(chip, lenders)
     return Target(
         machine=_machine(numbers, is_partial=False),
         document={"chip": chip.ref},
@@ -167,7 +173,7 @@ def _in_place(asked: ChipModel, base: Chip | None, catalogue: Catalogue, pointer
 
 def _seen(numbers: Numbers, base: Chip | None, catalogue: Catalogue) -> Die:
     """What kernels see of a chip with these numbers; what they do not say is as on its base."""
-    of_base = Die({"accumulator_bytes": 0.0}, {}) if base is None else die(base, catalogue.chips)
+    of_base = Die({"accumulator_bytes": 0.0}, {}) if base is None else die(base, catalogue.lenders)
     stated = {
         "cores": numbers.get("cores"),
         "tile_bytes": numbers.get("on_chip_bytes_per_core"),

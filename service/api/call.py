@@ -9,9 +9,13 @@ from typing import Protocol
 
 from starlette.requests import Request
 
+from ..analysis.hardware.live import LiveCatalogue
+from ..analysis.keys import Maker
 from ..catalogue import Catalogue
 from ..settings import Settings
-from ..storage import AnalysisStore, Database
+from ..storage import AnalysisStore, Database, KeyStore, ReplyStore
+from .gate import Gate, Need
+from .keyring import Keyring
 from .metrics import Metrics
 from .pools import Pools
 
@@ -34,20 +38,46 @@ class Service:
     """
 
     settings: Settings
-    catalogue: Catalogue
+    hardware: LiveCatalogue
     database: Database
     pools: Pools
     contract: Spellings
     metrics: Metrics
     stopping: Event = field(default_factory=Event)
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The shipped catalogue and what users have added, as it is at this moment."""
+        return self.hardware.current
+
+    @cached_property
+    def gate(self) -> Gate:
+        return Gate(self.settings, Keyring(self.keys, self.pools))
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        return KeyStore(self.database)
+
     @cached_property
     def analyses(self) -> AnalysisStore:
         return AnalysisStore(self.database)
 
+    @cached_property
+    def replies(self) -> ReplyStore:
+        return ReplyStore(self.database)
+
 
 class Call(Request):
-    """A request on its way through one route."""
+    """A request on its way through one route. `sent` is the JSON text of its body, once that was read."""
+
+    sent: bytes = b""
+
+    maker: Maker
+    """Who asks, once it is admitted."""
+
+    async def admit(self, need: Need) -> None:
+        """Nothing, if whoever asks may use a route. Raises Unauthenticated, ScopeMissing, RateLimited, Unavailable."""
+        self.maker = await self.service.gate.admit(self.scope, need)
 
     @property
     def accept(self) -> str:

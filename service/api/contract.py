@@ -15,6 +15,7 @@ from pydantic.json_schema import JsonSchemaMode, models_json_schema
 from starlette.routing import BaseRoute
 
 from .. import __version__
+from ..schemas.scopes import SCOPES
 from .codes import CODES
 from .documents import Problem
 from .problems import MEDIA_TYPE
@@ -29,16 +30,44 @@ _DESCRIPTION: Final = (
     "and nothing is guessed. Every refusal is an RFC 9457 problem document; `errors` lists all that is wrong, "
     "each with a JSON pointer into the request."
 )
+_SECURITY: Final = {
+    "key": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": (
+            "A key with the scope that an operation names. "
+            "A service on a loopback address, or one started with `--allow-unauthenticated`, needs none and checks those that it gets.\n\n"
+        )
+        + "\n".join(f"- `{scope}`: {meaning}" for scope, meaning in SCOPES.items()),
+    },
+    "cell_key": {"type": "apiKey", "in": "query", "name": "key", "description": "A key whose one scope is `cell`."},
+}
 _TAGS: Final = [
     {"name": "rooflines", "description": "Ask what binds an operation. Nothing is stored."},
     {"name": "tables", "description": "Ask by the rows of a spreadsheet, or from one of its cells. Nothing is stored."},
     {"name": "analyses", "description": "Keep a question with its answer, and find it again."},
     {"name": "catalogue", "description": "The chips, the systems and the ops that can be asked about."},
+    {"name": "keys", "description": "Who may call, for what, and until when."},
     {"name": "operations", "description": "Versions, limits, kinds of problems, health."},
 ]
 _ALWAYS: Final = (400, 403, 406, 408, 422, 431, 500)
-_PASSING: Final = (429, 503)
 _RETRY_AFTER: Final = {"Retry-After": {"description": "In how many seconds to try again.", "schema": {"type": "integer", "minimum": 1}}}
+_TEXT: Final = {"schema": {"type": "string"}}
+_CHALLENGE: Final = {
+    "WWW-Authenticate": {"description": "That a bearer key is wanted, and what is wrong with the one that was sent.", **_TEXT}
+}
+_SHARE: Final = {
+    "RateLimit-Policy": {"description": "How many requests the key may make (`q`), and in how many seconds (`w`).", **_TEXT},
+    "RateLimit": {"description": "How many are left (`r`), and in how many seconds (`t`) all are there again.", **_TEXT},
+}
+_HEADERS: Final[dict[int, dict[str, Any]]] = {
+    401: _CHALLENGE,
+    403: _CHALLENGE,
+    429: {**_RETRY_AFTER, **_SHARE},
+    503: _RETRY_AFTER,
+}
+"""What refusals say besides their documents. The two about the share of a key stand in every answer to one."""
+_WITH_KEY: Final = (401, 429, 503)
 _WITH_BODY: Final = (413, 415, 503)
 
 
@@ -63,9 +92,11 @@ class Contract:
             for method in route.methods:
                 operation = document["paths"][route.path_format][method.lower()]
                 _refer_to_problems(operation["responses"], route)
+                operation["security"] = _security(route)
                 _offer_no_null(operation.get("parameters", []))
         document["components"] = {
             "schemas": self._schemas(),
+            "securitySchemes": _SECURITY,
             "responses": {f"Problem{status}": _problem_response(status) for status in self._statuses()},
         }
         return document
@@ -97,11 +128,22 @@ class Contract:
 def _refusals(route: StrictRoute) -> set[int]:
     """The statuses with which a route refuses."""
     statuses = {int(status) for status in route.responses if int(status) >= HTTPStatus.BAD_REQUEST} | set(_ALWAYS)
+    if route.need != "public":
+        statuses.update(_WITH_KEY)
     if route.param_convertors:
         statuses.add(404)
     if route.takes.body is not None:
         statuses.update(_WITH_BODY)
     return statuses
+
+
+def _security(route: StrictRoute) -> list[dict[str, list[str]]]:
+    """The scope that a key must have, by the ways to send one; the last is without, where the service asks for none."""
+    if route.need == "public":
+        return []
+    ways = ("key", "cell_key") if route.need == "cell" else ("key",)
+    scopes: list[str] = [route.need]
+    return [*({way: scopes} for way in ways), {}]
 
 
 def _refer_to_problems(responses: dict[str, Any], route: StrictRoute) -> None:
@@ -122,7 +164,7 @@ def _offer_no_null(parameters: list[dict[str, Any]]) -> None:
 
 def _problem_response(status: int) -> dict[str, Any]:
     codes = [code for code in CODES.values() if code.status == status]
-    headers = {"headers": _RETRY_AFTER} if status in _PASSING else {}
+    headers = {"headers": _HEADERS[status]} if status in _HEADERS else {}
     return {
         **headers,
         "description": f"{codes[0].title}: {', '.join(f'`{code.code}`' for code in codes)}.",

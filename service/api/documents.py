@@ -115,12 +115,26 @@ class ChipNumbers(BaseModel):
     l2: L2 | None = None
 
 
+Origin = TypeAliasType(
+    "Origin", Annotated[Literal["shipped", "own"], Field(description="Whether the service ships the entry, or users of it keep it.")]
+)
+
+
+class Change(BaseModel):
+    """What is different from the revision before."""
+
+    field: str = Field(description="Dotted path in the document.")
+    before: Any = Field(description="A value with its unit, confidence and the keys of its sources, or a text; null where it was absent.")
+    after: Any
+
+
 class ChipSummary(ChipNumbers):
     """A chip in a list."""
 
     id: str
     ref: str = Field(description="The id pinned to its revision.")
     digest: str = Field(description="Of all values that the revision states.")
+    origin: Origin
     name: str
     vendor: str
     kind: str
@@ -135,6 +149,8 @@ class ChipRevision(ChipSummary):
 
     revision: int
     reason: str
+    date: str | None = Field(description="Day of the revision, where it is known.")
+    changes: list[Change] | None = Field(description="From the revision before; null for the first.")
 
 
 class ChipDocument(BaseModel):
@@ -143,7 +159,11 @@ class ChipDocument(BaseModel):
     id: str
     ref: str
     digest: str
+    origin: Origin
+    base: str | None = Field(default=None, description="Of an own entry that was made as a copy: the revision that was copied.")
+    override: str | None = Field(default=None, description="Of an own entry: why values are right that break rules of plausibility.")
     revision: int
+    date: str | None = None
     reason: str
     confidence: Literal["high", "medium", "low"]
     name: str
@@ -195,6 +215,7 @@ class ClusterSummary(BaseModel):
     id: str
     ref: str = Field(description="The id pinned to its revision.")
     digest: str = Field(description="Of all values that the revision states.")
+    origin: Origin
     name: str
     chip: str = Field(description="Id of the chip that it is made of.")
     chips: int = Field(description="How many of them.")
@@ -207,6 +228,8 @@ class ClusterRevision(ClusterSummary):
 
     revision: int
     reason: str
+    date: str | None = Field(description="Day of the revision, where it is known.")
+    changes: list[Change] | None = Field(description="From the revision before; null for the first.")
 
 
 class ClusterAxis(BaseModel):
@@ -228,7 +251,11 @@ class ClusterDocument(BaseModel):
     id: str
     ref: str
     digest: str
+    origin: Origin
+    base: str | None = Field(default=None, description="Of an own entry that was made as a copy: the revision that was copied.")
+    override: str | None = Field(default=None, description="Of an own entry: why values are right that break rules of plausibility.")
     revision: int
+    date: str | None = None
     reason: str
     confidence: Literal["high", "medium", "low"]
     name: str

@@ -7,6 +7,8 @@ from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
 
+from .cors import Cors
+from .gate import HEADERS
 from .metrics import METHODS, OTHER, Served
 
 NO_ANSWER: Final = 499
@@ -25,11 +27,12 @@ COMMON_HEADERS: Final = (*_HEADERS, DEFAULT_POLICY)
 class Exchange:
     """Reads and sends in place of the server's own `receive` and `send`."""
 
-    def __init__(self, scope: Scope, receive: Receive, send: Send, request_id: str) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, cors: Cors, request_id: str) -> None:
         self.scope = scope
         self.request_id = request_id
         self.status = NO_ANSWER
         self.refusal: dict[str, str] = {}
+        self._cors = cors
         self._receive = receive
         self._send = send
         self._bytes_in = self._bytes_out = 0
@@ -49,6 +52,8 @@ class Exchange:
             self.status = message["status"]
             headers = [*message["headers"], (b"x-request-id", self.request_id.encode()), *_HEADERS]
             said = {name for name, _ in message["headers"]}
+            headers += self.scope.get(HEADERS, ())
+            headers += self._cors.headers(self.scope, headers)
             headers += [default for default in (_CACHING, DEFAULT_POLICY) if default[0] not in said]
             message = {**message, "headers": headers}
         elif self.scope["method"] == "HEAD":

@@ -64,7 +64,7 @@ async def exported(call: Call, asked: ExportQuery, export: Export) -> Response:
     form = _form(call, asked)
     if form is None:
         return export.json()
-    writing = _writing(asked)
+    writing = written_as(asked)
     body = await call.service.pools.apart(lambda: b"".join(form.write(export.sheet(), writing)))
     headers = {"content-disposition": f'attachment; filename="roofline-{export.name}{form.suffix}"'}
     if export.next_cursor is not None:
@@ -84,7 +84,8 @@ def _form(call: Call, asked: ExportQuery) -> Format | None:
     return form
 
 
-def _writing(asked: ExportQuery) -> Writing:
+def written_as(asked: ExportQuery) -> Writing:
+    """How CSV is wanted. Raises InvalidInput at /query/sep."""
     decimal = asked.decimal or "."
     separator = SEPARATORS[asked.sep] if asked.sep else ";" if decimal == "," else ","
     if separator == decimal:

@@ -29,6 +29,9 @@ OTHER: Final = "other"
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Bounds of the classes of durations."""
 
+OUTAGES: Final = frozenset({"database-unavailable", "deadline-exceeded"})
+"""The codes of refusals which mean that the database does not answer."""
+
 T = TypeVar("T")
 
 
@@ -77,6 +80,9 @@ class Metrics:
         self.saved = self._counter(
             "roofline_analyses_saved_total", "Analyses that were kept (new), and those that were kept before (known).", "outcome"
         )
+        self.replays = self._counter(
+            "roofline_idempotent_replays_total", "Requests under an idempotency key that were answered as the first time."
+        )
         self._running = self._gauge("roofline_pool_running", "Pieces of work that have a thread.", "pool")
         self._waiting = self._gauge("roofline_pool_waiting", "Pieces of work that wait for a thread.", "pool")
         self._threads = self._gauge("roofline_pool_threads", "Threads of a pool.", "pool")
@@ -84,6 +90,12 @@ class Metrics:
         self._database_errors = self._counter(
             "roofline_database_errors_total", "Pieces of work that the database failed, by the code of the refusal.", "code"
         )
+        self._database_answers = self._gauge(
+            "roofline_database_answers",
+            "Whether the last piece of work with the database was answered by it; 0 in an outage.",
+            over_workers="livemin",
+        )
+        self._database_answers.set(1)
         info = {"service_version": __version__, "engine_version": ENGINE_VERSION, "catalogue_digest": catalogue.digest}
         self._gauge("roofline_build_info", "What runs; always 1.", *info, over_workers="livemax").labels(**info).set(1)
         self._known: dict[tuple[str, str, int], Callable[[Served], None]] = {}
@@ -96,7 +108,7 @@ class Metrics:
         self.described.append(Described(name, "histogram", labels, meaning))
         return Histogram(name, meaning, labels, buckets=SECONDS, registry=self._registry)
 
-    def _gauge(self, name: str, meaning: str, *labels: str, over_workers: Literal["livesum", "livemax"] = "livesum") -> Gauge:
+    def _gauge(self, name: str, meaning: str, *labels: str, over_workers: Literal["livesum", "livemax", "livemin"] = "livesum") -> Gauge:
         self.described.append(Described(name, "gauge", labels, meaning))
         return Gauge(name, meaning, labels, registry=self._registry, multiprocess_mode=over_workers)
 
@@ -131,15 +143,19 @@ class Metrics:
     def watched(self, work: Callable[[], T]) -> T:
         """What `work` with the database returns or raises; what the database failed is counted."""
         try:
-            return work()
+            found = work()
         except (Unavailable, Internal) as error:
             self._database_errors.labels(error.code).inc()
+            if error.code in OUTAGES:
+                self._database_answers.set(0)
             raise
         except ServiceError:
             raise
         except Exception:
             self._database_errors.labels(Internal.code).inc()
             raise
+        self._database_answers.set(1)
+        return found
 
     def text(self) -> bytes:
         """Every series, of all workers."""

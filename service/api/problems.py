@@ -8,10 +8,11 @@ from typing import Any, Final
 import orjson
 from starlette.responses import Response
 
-from ..errors import InvalidInput, MethodNotAllowed, NotFound, ServiceError, Unavailable
+from ..errors import InvalidInput, MethodNotAllowed, NotFound, RateLimited, ScopeMissing, ServiceError, Unauthenticated, Unavailable
 from .codes import CODES
 
 MEDIA_TYPE: Final = "application/problem+json"
+_CHALLENGE: Final = 'Bearer realm="roofline"'  # RFC 6750
 
 
 def document(error: ServiceError, request_id: str) -> dict[str, Any]:
@@ -44,6 +45,10 @@ def response(error: ServiceError, request_id: str) -> Response:
 def _headers(error: ServiceError) -> Mapping[str, str]:
     if isinstance(error, MethodNotAllowed):
         return {"allow": ", ".join(error.allowed)}
-    if isinstance(error, Unavailable):
+    if isinstance(error, Unauthenticated):
+        return {"www-authenticate": f'{_CHALLENGE}, error="invalid_token"' if error.has_key else _CHALLENGE}
+    if isinstance(error, ScopeMissing):
+        return {"www-authenticate": f'{_CHALLENGE}, error="insufficient_scope", scope="{error.scope}"'}
+    if isinstance(error, Unavailable | RateLimited):
         return {"retry-after": str(error.retry_after_s)}
     return {}

@@ -311,3 +311,9 @@ class AnalysisList(Page):
     """Saved analyses, in the order asked for."""
 
     items: list[AnalysisSummary]
+
+
+class WholeAnalyses(BaseModel):
+    """Saved analyses with their documents; in NDJSON a line each."""
+
+    items: list[AnalysisDocument]

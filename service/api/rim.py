@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..errors import Internal, ServiceError, Unavailable
 from .bodies import Flood, TooSlow, refuse_unread
 from .codes import CODES
+from .cors import Cors
 from .doors import Door
 from .exchange import Exchange
 from .problems import response
@@ -25,10 +26,11 @@ _SANE_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 class Rim:
     """Wraps the application. Plain ASGI, because a layer that wraps requests in tasks of its own costs more than an answer."""
 
-    def __init__(self, app: ASGIApp, door: Door, watch: Watch) -> None:
+    def __init__(self, app: ASGIApp, door: Door, watch: Watch, cors: Cors) -> None:
         self._app = app
         self._door = door
         self._watch = watch
+        self._cors = cors
         self._ids = count(1)
         self._prefix = secrets.token_hex(6)
 
@@ -36,7 +38,7 @@ class Rim:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        exchange = Exchange(scope, receive, send, self._request_id(scope))
+        exchange = Exchange(scope, receive, send, self._cors, self._request_id(scope))
         self._watch.begins()
         try:
             await self._answer(exchange)

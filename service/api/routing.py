@@ -25,6 +25,7 @@ from ..schemas.reading import parse, validate
 from .accepting import accepted, content
 from .bodies import read_body
 from .call import Call
+from .gate import Need
 from .queries import read_query
 
 BYTES_PER_ROW: Final = 100  # reading so many bytes of a body costs about as much as computing a row
@@ -59,10 +60,11 @@ class StrictRoute(APIRoute):
 
     methods: set[str]
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+    def __init__(self, path: str, endpoint: Callable[..., Any], *, need: Need, **options: Any) -> None:
         summary = (endpoint.__doc__ or "").partition(".")[0].replace("`", "")
         super().__init__(path, endpoint, **{**options, "operation_id": endpoint.__name__, "summary": summary})
         self.app = self._respond
+        self.need = need
         self.takes = takes(endpoint)
         self.allowed: tuple[str, ...] = ()
         self.produces = _media_types(self)
@@ -86,6 +88,7 @@ class StrictRoute(APIRoute):
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(scope, receive, send)
+        await call.admit(self.need)
         arguments: dict[str, Any] = {"call": call, **_names(scope)}
         accepted(call.accept, self.produces)
         name, model = self.takes.query
@@ -112,6 +115,7 @@ async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
     headers = call.headers
     content(headers.get("content-type", ""), headers.get("content-encoding", ""))
     text = await read_body(call.scope, call.receive, call.service.settings.receive_s)
+    call.sent = text
     return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
 
 
@@ -129,6 +133,13 @@ def join_methods(routes: Sequence[BaseRoute]) -> None:
     for route in ours:
         own = {method for each in ours if each.path == route.path for method in each.methods}
         route.allowed = tuple(sorted(own | {"OPTIONS"} | ({"HEAD"} if "GET" in own else set())))
+
+
+def refuse_undeclared(routes: Sequence[BaseRoute]) -> None:
+    """Nothing, if every route says who may use it. Raises TypeError."""
+    open_to_all = [getattr(route, "path", repr(route)) for route in routes if not isinstance(route, StrictRoute)]
+    if open_to_all:
+        raise TypeError(f"These routes declare no scope: {', '.join(open_to_all)}.")
 
 
 async def not_found(scope: Scope, _receive: Receive, send: Send) -> None:

@@ -33,7 +33,7 @@ class Calibration(Record[CalibrationFile]):
     def is_of(self, chip: Chip | None) -> Basis | None:
         """How it speaks of `chip`; None where it speaks of others."""
         if self.file.chip is not None:
-            return "chip" if chip is not None and self.file.chip == chip.id else None
+            return "chip" if chip is not None and self.file.chip == chip.measured_as else None
         if self.file.architectures:
             return "architecture" if chip is not None and chip.architecture in self.file.architectures else None
         return "generic"

@@ -29,6 +29,11 @@ class Chip(Record[ChipFile]):
     def launch_year(self) -> int:
         return self.file.launch_year
 
+    @property
+    def measured_as(self) -> str:
+        """Id under which measured times speak of it: its own, or that of the shipped chip that it is a copy of."""
+        return (self.own and self.own.measured_as) or self.id
+
     def numbers(self) -> ChipNumbers:
         """What an engine needs to know, in SI; a fresh dictionary each time, without what is unknown."""
         fresh: ChipNumbers = {**self._numbers}
@@ -82,6 +87,7 @@ class Chip(Record[ChipFile]):
             "id": self.id,
             "ref": self.ref,
             "digest": self.digest,
+            "origin": self.origin,
             "name": self.name,
             "vendor": self.vendor,
             "kind": self.kind,

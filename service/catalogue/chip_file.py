@@ -8,30 +8,48 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from ..engine.dtypes import CLASSES
 from .alternative import Alternative, leads_somewhere
 from .entry import Entry
-from .quantity import ByteRate, Bytes, Claim, Count, FlopPerClock, FlopRate, Frequency, Power, Quantity, Section, Shape, Slug, Text, Time
+from .quantity import (
+    ByteRate,
+    Bytes,
+    Claim,
+    Count,
+    FlopPerClock,
+    FlopRate,
+    Frequency,
+    Notes,
+    Power,
+    Quantity,
+    Section,
+    Shape,
+    Slug,
+    Text,
+    Time,
+    fault,
+    is_ordered,
+)
 
 Topology = Literal["switch", "fully_connected", "ring", "torus2d", "torus3d", "mesh"]
 
 
-def _known_classes(peaks: dict[str, Quantity]) -> dict[str, Quantity]:
+def _known_classes(peaks: dict[str, Quantity], info: ValidationInfo) -> dict[str, Quantity]:
     unknown = [name for name in peaks if name not in CLASSES]
     if unknown:
-        raise ValueError(f"{unknown[0]!r} is not one of the arithmetic classes {', '.join(CLASSES)}")
+        raise fault("unknown-dtype", f"This is not one of the arithmetic classes {', '.join(CLASSES)}.", (unknown[0],))
     order = [name for name in CLASSES if name in peaks]
-    if list(peaks) != order:
+    if list(peaks) != order and is_ordered(info):
         raise ValueError(f"the classes stand as {', '.join(peaks)}; their order is {', '.join(order)}")
-    return peaks
+    return {name: peaks[name] for name in order}
 
 
 def _sparsity_explained(peaks: dict[str, Quantity]) -> dict[str, Quantity]:
     for name, peak in peaks.items():
         if "sparsity" in (peak.derived or "") and peak.note is None:
-            raise ValueError(f"{name} comes from a figure with sparsity and has no note that says which")
+            raise fault("implausible-value", "It comes from a figure with sparsity and has no note that says which.", (name,))
     return peaks
 
 
@@ -132,7 +150,7 @@ class ChipFile(Entry):
     architecture: Text
     launch_year: Annotated[int, Field(strict=True, ge=2010, le=2100)]
     form_factor: Text
-    notes: tuple[Text, ...] = ()
+    notes: Notes = ()
     tdp: Power | None = None
     compute: Annotated[Peaks, Field(default_factory=dict, serialization_alias="peak_flops_per_s")]
     vector: Annotated[Peaks, Field(default_factory=dict, serialization_alias="vector_peak_flops_per_s")]
@@ -140,15 +158,15 @@ class ChipFile(Entry):
     cores: Cores
     matrix_unit: MatrixUnit | None = None
     clock: Clock | None = None
-    on_chip: tuple[Level, ...] = ()
+    on_chip: Annotated[tuple[Level, ...], Field(max_length=32)] = ()
     scale_up: ScaleUp | None = None
     scale_out: ScaleOut | None = None
     host: Host | None = None
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: Annotated[tuple[Alternative, ...], Field(max_length=100)] = ()
 
     @model_validator(mode="after")
     def _alternatives_lead_somewhere(self) -> Self:
-        for each in self.alternatives:
+        for at, each in enumerate(self.alternatives):
             if not leads_somewhere(self, each.field):
-                raise ValueError(f"the alternative for {each.field!r} names no field of this file")
+                raise fault("unknown-member", "The alternative names no field of this chip.", ("alternatives", at, "field"))
         return self

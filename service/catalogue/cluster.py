@@ -29,6 +29,7 @@ class Cluster(Record[ClusterFile]):
             "id": self.id,
             "ref": self.ref,
             "digest": self.digest,
+            "origin": self.origin,
             "name": self.name,
             "chip": self.chip,
             "chips": self.chips,

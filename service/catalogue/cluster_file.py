@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from .entry import Entry
-from .quantity import ByteRate, Claim, Count, Section, Slug, Text, Time
+from .quantity import ByteRate, Claim, Count, Notes, Section, Slug, Text, Time
 
 
 class Axis(Section):
@@ -18,7 +18,7 @@ class Axis(Section):
     `mesh`: an irregular graph, which no single rate describes.
     """
 
-    name: Annotated[str, Field(pattern=r"^[a-z]+$")]
+    name: Annotated[str, Field(pattern=r"^[a-z]+$", max_length=100)]
     topology: Literal["ring", "switch", "fully_connected", "mesh"]
     network: Text
     size: Count | None = None
@@ -40,10 +40,10 @@ class ClusterFile(Entry):
 
     chip: Slug
     chips: Count
-    notes: tuple[Text, ...] = ()
+    notes: Notes = ()
     links_per_chip: Count | None = None
     bandwidth_per_chip_per_direction: ByteRate | None = None
     aggregate_bandwidth: ByteRate | None = None
     nics_per_node: Count | None = None
-    axes: Annotated[tuple[Axis, ...], Field(min_length=1)]
-    measured: tuple[Measured, ...] = ()
+    axes: Annotated[tuple[Axis, ...], Field(min_length=1, max_length=16)]
+    measured: Annotated[tuple[Measured, ...], Field(max_length=100)] = ()

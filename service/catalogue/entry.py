@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from .quantity import Confidence, Section, Slug, Strict, Text
+from .quantity import Confidence, Section, Slug, Strict, Text, fault
+
+
+def _day(value: Any) -> dt.date:
+    """A date, or the text of one. What TOML reads as a moment is none."""
+    if type(value) is dt.date:
+        return value
+    try:
+        return dt.datetime.strptime(value, "%Y-%m-%d").date()  # noqa: DTZ007 - a day has no zone
+    except (TypeError, ValueError):
+        raise fault("wrong-type", "A day is needed, as in 2026-01-31.") from None
+
+
+Day = Annotated[dt.date, BeforeValidator(_day)]
 
 
 class Entry(Section):
@@ -15,7 +28,7 @@ class Entry(Section):
 
     id: Slug
     revision: Annotated[int, Field(strict=True, ge=1)]
-    date: dt.date | None = None
+    date: Day | None = None
     """day of this revision; the first needs none"""
     reason: Text
     """why this revision exists"""
@@ -40,4 +53,4 @@ class Source(Strict):
     title: Text
     publisher: Text
     url: Annotated[str, Field(pattern=r"^https://\S+$", max_length=500)] | None = None
-    read: dt.date | None = None
+    read: Day | None = None

@@ -1,4 +1,4 @@
-"""What a plausible chip looks like: rules that catch a sparse, a bidirectional or a mistyped figure.
+"""What a plausible chip or system looks like: rules that catch a sparse, a bidirectional or a mistyped figure.
 
 A finding is not a proof: data sheets do break these rules. A value that does so on purpose carries a note that says why, and
 where the rule asks for it a second source. The same rules judge the shipped chips and the ones that users add.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import prod
 
 from .chip_file import ChipFile
+from .cluster_file import ClusterFile
 from .quantity import Quantity
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One value that breaks a rule: its dotted path in the file, and what is odd about it."""
+    """One value that breaks a rule: its dotted path in the file, and what is odd about it, as the words behind "this"."""
 
     field: str
     reason: str
@@ -24,6 +26,11 @@ class Finding:
 def lint(chip: ChipFile) -> list[Finding]:
     """Everything about `chip` that a reader should look at again."""
     return [finding for rule in RULES for finding in rule(chip)]
+
+
+def lint_cluster(cluster: ClusterFile) -> list[Finding]:
+    """The same of a system."""
+    return [finding for rule in CLUSTER_RULES for finding in rule(cluster)]
 
 
 def _near(value: float, target: float, tolerance: float) -> bool:
@@ -46,7 +53,7 @@ def eight_bits_at_once_or_twice_the_rate(chip: ChipFile) -> Iterator[Finding]:
             continue
         ratio = narrow.si / wide.si
         if not any(_near(ratio, whole, 0.03) for whole in (1, 2)):
-            yield Finding(f"compute.{name}", f"is {ratio:.2f} times the 16-bit rate; neither 1 nor 2 within 3 %")
+            yield Finding(f"compute.{name}", f"is {ratio:.3g} times the 16-bit rate; neither 1 nor 2 within 3 %")
 
 
 def four_bits_no_faster_than_their_width_allows(chip: ChipFile) -> Iterator[Finding]:
@@ -58,7 +65,7 @@ def four_bits_no_faster_than_their_width_allows(chip: ChipFile) -> Iterator[Find
             continue
         ratio = narrow.si / wide.si
         if not any(_near(ratio, whole, 0.03) for whole in (1, 2, 4)):
-            yield Finding(f"compute.{name}", f"is {ratio:.2f} times the 16-bit rate; none of 1, 2 and 4 within 3 %")
+            yield Finding(f"compute.{name}", f"is {ratio:.3g} times the 16-bit rate; none of 1, 2 and 4 within 3 %")
 
 
 def peak_follows_from_cores_and_clock(chip: ChipFile) -> Iterator[Finding]:
@@ -93,11 +100,15 @@ def memory_in_proportion(chip: ChipFile) -> Iterator[Finding]:
         yield Finding("hbm.bandwidth", f"gives {ratio:.4g} B/FLOP; such chips have {low} to {high}")
 
 
+GIB = 2**30
+
+
 def capacity_in_binary_units(chip: ChipFile) -> Iterator[Finding]:
-    """Memory chips hold powers of two: the "GB" of a card are GiB. Only SRAM is printed in decimal."""
+    """Memory chips hold powers of two: the "GB" of a card are GiB, and so are whole GiB in bytes. Only SRAM is printed in decimal."""
     capacity = chip.hbm.capacity
-    if capacity is not None and "SRAM" not in chip.hbm.type and capacity.unit != "GiB":
-        yield Finding("hbm.capacity", f"is stated in {capacity.unit}; memory chips hold GiB")
+    if capacity is None or "SRAM" in chip.hbm.type or capacity.unit == "GiB" or (capacity.unit == "B" and capacity.si % GIB == 0):
+        return
+    yield Finding("hbm.capacity", f"is stated in {capacity.unit}; memory chips hold GiB")
 
 
 def links_add_up_in_one_direction(chip: ChipFile) -> Iterator[Finding]:
@@ -128,15 +139,51 @@ def stores_hold_what_they_use(chip: ChipFile) -> Iterator[Finding]:
     for role, scope in (("tile", "core"), ("l2", "chip")):
         levels = [level for level in chip.on_chip if level.role == role]
         if len(levels) > 1 or any(level.scope != scope for level in levels):
-            yield Finding("on_chip", f"the role {role!r} belongs to one store per {scope}")
+            yield Finding("on_chip", f"gives the role {role!r} to more or other than one store per {scope}")
 
 
 def something_to_compute_with(chip: ChipFile) -> Iterator[Finding]:
     """A chip has a peak, and matrix peaks only with a matrix unit."""
     if not chip.compute and not chip.vector:
-        yield Finding("compute", "there is no peak at all")
+        yield Finding("compute", "states no peak at all")
     if bool(chip.compute) != (chip.matrix_unit is not None):
-        yield Finding("matrix_unit", "matrix peaks and a matrix unit go together")
+        yield Finding("matrix_unit", "has no counterpart: matrix peaks and a matrix unit go together")
+
+
+def numbers_of_this_world(chip: ChipFile) -> Iterator[Finding]:
+    """Peaks, bandwidth and capacity within a hundred times of what chips have had, so that no prefix is left out or doubled."""
+    for section in ("compute", "vector"):
+        for name, peak in getattr(chip, section).items():
+            if not LEAST_PEAK <= peak.si <= MOST_PEAK:
+                yield Finding(f"{section}.{name}", f"is far from what chips have, {LEAST_PEAK:g} to {MOST_PEAK:g} FLOP/s")
+    if not LEAST_BANDWIDTH <= chip.hbm.bandwidth.si <= MOST_BANDWIDTH:
+        yield Finding("hbm.bandwidth", f"is far from what main memories have, {LEAST_BANDWIDTH:g} to {MOST_BANDWIDTH:g} B/s")
+    if chip.hbm.capacity is not None and not LEAST_CAPACITY <= chip.hbm.capacity.si <= MOST_CAPACITY:
+        yield Finding("hbm.capacity", f"is far from what main memories have, {LEAST_CAPACITY:g} to {MOST_CAPACITY:g} B")
+
+
+LEAST_PEAK, MOST_PEAK = 1e9, 1e19
+LEAST_BANDWIDTH, MOST_BANDWIDTH = 1e8, 1e18
+LEAST_CAPACITY, MOST_CAPACITY = 1e6, 1e15
+LEAST_LINK, MOST_LINK = 1e7, 1e15
+MOST_LATENCY = 0.1
+
+
+def axes_make_up_the_system(cluster: ClusterFile) -> Iterator[Finding]:
+    """The axes whose sizes are known multiply to the chips, or to a part of them that the others repeat."""
+    sizes = [axis.size.si for axis in cluster.axes if axis.size is not None]
+    if cluster.chips.si % prod(sizes) != 0:
+        yield Finding("chips", "is no multiple of the product of the axes' sizes")
+
+
+def links_of_this_world(cluster: ClusterFile) -> Iterator[Finding]:
+    """Rates and latencies of axes within a hundred times of what links have had."""
+    for axis in cluster.axes:
+        rate, latency = axis.bandwidth_per_direction, axis.latency
+        if rate is not None and not LEAST_LINK <= rate.si <= MOST_LINK:
+            yield Finding(f"axes.{axis.name}.bandwidth_per_direction", f"is far from what links have, {LEAST_LINK:g} to {MOST_LINK:g} B/s")
+        if latency is not None and latency.si > MOST_LATENCY:
+            yield Finding(f"axes.{axis.name}.latency", f"is far from what links have, at most {MOST_LATENCY:g} s")
 
 
 RULES: tuple[Callable[[ChipFile], Iterator[Finding]], ...] = (
@@ -149,4 +196,7 @@ RULES: tuple[Callable[[ChipFile], Iterator[Finding]], ...] = (
     host_slower_than_its_wire,
     stores_hold_what_they_use,
     something_to_compute_with,
+    numbers_of_this_world,
 )
+
+CLUSTER_RULES: tuple[Callable[[ClusterFile], Iterator[Finding]], ...] = (axes_make_up_the_system, links_of_this_world)

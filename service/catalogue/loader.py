@@ -108,7 +108,7 @@ def _model(model: type[ModelT], table: object, file: str, key: str, problems: li
         return model.model_validate(table)
     except ValidationError as cause:
         for error in cause.errors(include_url=False):
-            path = ".".join(str(step) for step in (*([key] if key else ()), *error["loc"]))
+            path = ".".join(str(step) for step in (*([key] if key else ()), *error["loc"], *error.get("ctx", {}).get("at", ())))
             problems.append(Problem(file, path, error["msg"].removeprefix("Value error, ")))
         return None
 
@@ -121,4 +121,5 @@ def derive(loaded: Files) -> Catalogue:
         nics=[Record(file, loaded.sources) for file in loaded.of(NicFile)],
         collective_constants=[Record(file, loaded.sources) for file in loaded.of(ConstantsFile)],
         calibrations=[Calibration(file, loaded.sources) for file in loaded.of(CalibrationFile)],
+        sources=loaded.sources,
     )

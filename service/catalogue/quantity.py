@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, LiteralString
 
 from pydantic import (
     AfterValidator,
@@ -20,21 +20,39 @@ from pydantic import (
     PlainValidator,
     StrictBool,
     StringConstraints,
+    ValidationInfo,
     model_validator,
 )
+from pydantic_core import PydanticCustomError
 
-from .units import UNITS, Dimension, to_si, units_of
+from .units import LARGEST_EXACT, UNITS, Dimension, to_si, units_of
 
 Confidence = Literal["high", "medium", "low"]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+Notes = Annotated[tuple[Text, ...], Field(max_length=100)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
 
 
+UNORDERED: Final = {"is_ordered": False}
+"""The context in which an entry may have its keys in any order, as a JSON object has."""
+
+
+def fault(code: LiteralString, detail: str, at: tuple[str | int, ...] = ()) -> PydanticCustomError:
+    """What a validator raises: one of the contract's codes, a sentence that does not repeat the value, and where below it."""
+    return PydanticCustomError(code, "{detail}", {"detail": detail, "at": at})
+
+
+def is_ordered(info: ValidationInfo) -> bool:
+    """Whether the keys must stand in the order of the model, as in a file that the catalogue ships."""
+    return info.context is None or bool(info.context["is_ordered"])
+
+
 def positive(number: Any) -> int | Decimal:
-    """`number`, if it is a finite number above 0; else `ValueError`."""
-    if isinstance(number, int | Decimal) and not isinstance(number, bool) and Decimal(number).is_finite() and number > 0:
-        return number
-    raise ValueError(f"{number} is not a finite number above 0; what is unknown is left out")
+    """`number`, if it is a finite number above 0. A float is the decimal number that it is printed as."""
+    exact = Decimal(repr(number)) if isinstance(number, float) else number
+    if isinstance(exact, int | Decimal) and not isinstance(exact, bool) and Decimal(exact).is_finite() and exact > 0:
+        return exact
+    raise fault("out-of-range", "This is not a finite number above 0; what is unknown is left out.")
 
 
 Number = Annotated[int | Decimal, PlainValidator(positive)]
@@ -52,8 +70,8 @@ class Section(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_order(cls, table: Any) -> Any:
-        if isinstance(table, dict):
+    def _in_order(cls, table: Any, info: ValidationInfo) -> Any:
+        if isinstance(table, dict) and is_ordered(info):
             keys = [key for key in table if key in cls.model_fields]
             order = [key for key in cls.model_fields if key in table]
             if keys != order:
@@ -68,7 +86,7 @@ def _as_list(source: Any) -> Any:
 class Sourced(Strict):
     """What every stated value carries besides itself."""
 
-    source: Annotated[tuple[Slug, ...], BeforeValidator(_as_list), Field(min_length=1)]
+    source: Annotated[tuple[Slug, ...], BeforeValidator(_as_list), Field(min_length=1, max_length=32)]
     confidence: Confidence | None = None
     note: Text | None = None
     derived: Text | None = None
@@ -116,7 +134,9 @@ class Claim(Sourced):
 class Shape(Sourced):
     """Sizes along the dims of an array or of a torus."""
 
-    value: Annotated[tuple[Annotated[int, Field(strict=True, gt=0)], ...], BeforeValidator(_as_list)]
+    value: Annotated[
+        tuple[Annotated[int, Field(strict=True, gt=0, le=LARGEST_EXACT)], ...], BeforeValidator(_as_list), Field(min_length=1, max_length=8)
+    ]
 
     @property
     def si(self) -> list[int]:
@@ -128,7 +148,7 @@ def _of(dimension: Dimension) -> AfterValidator:
 
     def check(quantity: Quantity) -> Quantity:
         if quantity.unit not in allowed:
-            raise ValueError(f"the unit {quantity.unit!r} is not one of {', '.join(allowed)}")
+            raise fault("out-of-range", f"The unit is not one of {', '.join(allowed)}.", ("unit",))
         return quantity
 
     return AfterValidator(check)

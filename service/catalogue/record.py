@@ -14,12 +14,31 @@ from .entry import Entry
 FileT = TypeVar("FileT", bound=Entry)
 
 
+@dataclass(frozen=True)
+class Own:
+    """What is told of an entry that users of this service added, and not of one that it ships.
+
+    base         the revision that it was copied from
+    measured_as  id of the shipped chip whose measured times serve for it: the one at the root of its copies
+    override     why it is right although it breaks rules of plausibility
+    """
+
+    base: str | None = None
+    measured_as: str | None = None
+    override: str | None = None
+
+    def document(self) -> dict[str, str]:
+        """The members that an entry's document has of it."""
+        return {name: text for name, text in (("base", self.base), ("override", self.override)) if text is not None}
+
+
 @dataclass(frozen=True, eq=False)
 class Record(Generic[FileT]):
-    """One revision of one entry."""
+    """One revision of one entry; `own` is None where it is shipped."""
 
     file: FileT = field(repr=False)
     sources: Sources = field(repr=False)
+    own: Own | None = None
 
     @property
     def id(self) -> str:
@@ -46,6 +65,11 @@ class Record(Generic[FileT]):
     def name(self) -> str:
         return self.file.name
 
+    @property
+    def origin(self) -> str:
+        """Who keeps it: `shipped` with the service, or the users' `own`."""
+        return "shipped" if self.own is None else "own"
+
     @cached_property
     def digest(self) -> str:
         """Digest of every value that the file states, in SI."""
@@ -54,7 +78,8 @@ class Record(Generic[FileT]):
     def document(self) -> dict[str, Any]:
         """All that is known, every value with its sources, in a fixed order."""
         stated: dict[str, Any] = render(self.file, self.sources, self.confidence)
-        return {"id": self.id, "ref": self.ref, "digest": self.digest, **stated}
+        told = {} if self.own is None else self.own.document()
+        return {"id": self.id, "ref": self.ref, "digest": self.digest, "origin": self.origin, **told, **stated}
 
     @cached_property
     def works(self) -> tuple[dict[str, str], ...]:

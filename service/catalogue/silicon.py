@@ -1,6 +1,7 @@
 """What kernels see of a chip of the catalogue: cores, clock, last cache, room for a tile, in SI.
 
-A number that a chip does not state is taken from a chip of the same die, and the loan is named.
+A number that a chip does not state is taken from a shipped chip of the same die, and the loan is named. What users add lends nothing:
+whoever adds, changes or deletes a chip changes no answer for another one.
 """
 
 from __future__ import annotations

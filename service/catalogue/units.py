@@ -46,10 +46,10 @@ def _units(dimension: Dimension, **factors: str) -> dict[str, Unit]:
 
 
 UNITS: dict[str, Unit] = {
-    **_units(Dimension.FLOP_RATE, **{"GFLOP/s": "1e9", "TFLOP/s": "1e12", "PFLOP/s": "1e15", "TOP/s": "1e12"}),
+    **_units(Dimension.FLOP_RATE, **{"FLOP/s": "1", "GFLOP/s": "1e9", "TFLOP/s": "1e12", "PFLOP/s": "1e15", "TOP/s": "1e12"}),
     **_units(Dimension.FLOP_PER_CLOCK, **{"FLOP/clk": "1"}),
-    **_units(Dimension.BYTE_RATE, **{"GB/s": "1e9", "TB/s": "1e12", "PB/s": "1e15", "Gbit/s": "1.25e8"}),
-    **_units(Dimension.BYTES, MB="1e6", GB="1e9", KiB="1024", MiB="1048576", GiB="1073741824"),
+    **_units(Dimension.BYTE_RATE, **{"B/s": "1", "GB/s": "1e9", "TB/s": "1e12", "PB/s": "1e15", "Gbit/s": "1.25e8"}),
+    **_units(Dimension.BYTES, B="1", MB="1e6", GB="1e9", KiB="1024", MiB="1048576", GiB="1073741824"),
     **_units(Dimension.BYTES_PER_CLOCK, **{"B/clk": "1"}),
     **_units(Dimension.TIME, s="1", us="1e-6", ns="1e-9"),
     **_units(Dimension.FREQUENCY, MHz="1e6", GHz="1e9"),
@@ -63,7 +63,7 @@ def units_of(dimension: Dimension) -> tuple[str, ...]:
     """The names of the units that measure `dimension`.
 
     >>> units_of(Dimension.BYTE_RATE)
-    ('GB/s', 'TB/s', 'PB/s', 'Gbit/s')
+    ('B/s', 'GB/s', 'TB/s', 'PB/s', 'Gbit/s')
     """
     return tuple(name for name, unit in UNITS.items() if unit.dimension is dimension)
 
@@ -71,7 +71,7 @@ def units_of(dimension: Dimension) -> tuple[str, ...]:
 def known_unit(name: str) -> str:
     """`name`, if it is a unit of this table; else `ValueError`."""
     if name not in UNITS:
-        raise ValueError(f"the catalogue knows no unit {name!r}; it knows {', '.join(UNITS)}")
+        raise ValueError(f"this is no unit of the catalogue; it knows {', '.join(UNITS)}")
     return name
 
 

@@ -13,13 +13,13 @@ import typer
 from ..analysis.batches.answering import choices
 from ..analysis.batches.evaluation import Progress, unwatched
 from ..analysis.batches.exchanging import Exchange, exchanged
-from ..catalogue import load
 from ..errors import near
 from ..schemas.batches import BatchQuery
 from ..schemas.reading import validate
 from ..tables.formats import FORMATS, Format
 from ..tables.limits import MOST_BYTES
 from .files import check_new, write_new
+from .hardware import catalogue
 from .output import put
 from .question import STANDARD_INPUT, read
 
@@ -50,7 +50,7 @@ def batch(files: Files, asked: Mapping[str, str]) -> None:
     exchange = Exchange(source, target, choices(validate(BatchQuery, dict(asked), "/query")))
     body = read(files.source, MOST_BYTES)
     with _watched() as progress:
-        found = exchanged(body, exchange, load(), progress)
+        found = exchanged(body, exchange, catalogue(), progress)
     if files.target is None:
         put(found.body)
     else:

@@ -9,13 +9,13 @@ from typing import Final
 import typer
 
 from ..analysis import charts
-from ..catalogue import load
 from ..errors import refuse
 from ..page.chart import Chart
 from ..page.chart import chart as read_chart
 from ..schemas.charts import ChartQuery, ChartQuestion
 from ..schemas.reading import parse, validate
 from .files import check_new, write_new
+from .hardware import catalogue
 from .output import put_json, put_text
 from .question import read
 
@@ -26,7 +26,7 @@ def of_chip(chip: str | None, dtype: str | None, points: int | None) -> bytes:
     """The chart of a chip, as `GET /v1/charts/roofline` answers. Raises what the API would refuse."""
     given = {"chip": chip, "dtype": dtype, "points": points}
     query = validate(ChartQuery, {name: value for name, value in given.items() if value is not None}, "/query")
-    return charts.of_catalogue(query.chip, query.dtype, query.points, load())
+    return charts.of_catalogue(query.chip, query.dtype, query.points, catalogue())
 
 
 def of_file(file: str | None) -> bytes:
@@ -34,7 +34,7 @@ def of_file(file: str | None) -> bytes:
     question = validate(ChartQuestion, parse(read(file)))
     if question.analyses:
         raise refuse("/analyses", "not-supported-yet", "Saved analyses are drawn by the service alone; state their questions as cases.")
-    return charts.of_questions(question, load(), {})
+    return charts.of_questions(question, catalogue(), {})
 
 
 def show(text: bytes, output: str | None, *, is_json: bool, force: bool) -> None:

@@ -9,12 +9,12 @@ from rich.console import RenderableType
 
 from ..api.answers import found, listing, written
 from ..api.pages import MAX_LIMIT
-from ..catalogue import load
 from ..page.quantities import number, quantity
 from ..schemas.chips import ChipFilters
 from ..schemas.reading import validate
 from .blocks import paragraph, table
 from .chip_page import page
+from .hardware import catalogue
 from .output import put_json, put_text
 
 Document = Mapping[str, Any]
@@ -26,7 +26,7 @@ CLASSES: Final = ("bf16", "fp8", "int8")
 def show_all(filters: Mapping[str, object], *, is_json: bool) -> None:
     """Every chip that passes the filters, named as in the API, in one page. Raises InvalidInput for what no chip can be."""
     asked = validate(ChipFilters, filters, "/query")
-    chips = [chip.summary() for chip in asked.selection().of(load().chips)]
+    chips = [chip.summary() for chip in asked.selection().of(catalogue().chips)]
     if is_json:
         put_json(bytes(listing(chips, next_cursor=None, limit=MAX_LIMIT).body))
     else:
@@ -35,8 +35,8 @@ def show_all(filters: Mapping[str, object], *, is_json: bool) -> None:
 
 def show(ref: str, *, is_json: bool) -> None:
     """One chip, or one revision of it. Raises NotFound, with ids that resemble it."""
-    catalogue = load()
-    chip = found(lambda: catalogue.chip(ref, "/path/ref")).document()
+    known = catalogue()
+    chip = found(lambda: known.chip(ref, "/path/ref")).document()
     if is_json:
         put_json(written(chip))
     else:

@@ -9,9 +9,9 @@ from rich.console import RenderableType
 
 from ..api.answers import found, listing, written
 from ..api.pages import MAX_LIMIT
-from ..catalogue import load
 from ..page.quantities import quantity
 from .blocks import heading, paragraph, table
+from .hardware import catalogue
 from .output import put_json, put_text
 from .provenance import Document, cells, notes, sources, values
 
@@ -20,7 +20,7 @@ RATE: Final = "bandwidth_per_direction_bytes_per_s"
 
 def show_all(*, is_json: bool) -> None:
     """Every system, in one page."""
-    clusters = [cluster.summary() for cluster in load().clusters]
+    clusters = [cluster.summary() for cluster in catalogue().clusters]
     if is_json:
         put_json(bytes(listing(clusters, next_cursor=None, limit=MAX_LIMIT).body))
     else:
@@ -29,8 +29,8 @@ def show_all(*, is_json: bool) -> None:
 
 def show(ref: str, *, is_json: bool) -> None:
     """One system, or one revision of it. Raises NotFound, with ids that resemble it."""
-    catalogue = load()
-    cluster = found(lambda: catalogue.cluster(ref, "/path/ref"))
+    known = catalogue()
+    cluster = found(lambda: known.cluster(ref, "/path/ref"))
     if is_json:
         put_json(written(cluster.document()))
     else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from ..analysis import compare as cases
-from ..catalogue import load
 from ..schemas.compare import Comparison
 from ..schemas.reading import parse, validate
+from .hardware import catalogue
 from .output import put_json, put_text
 from .question import read
 
@@ -17,7 +17,7 @@ def compare(file: str | None, *, is_json: bool) -> None:
 
     Raises what the API would refuse: InvalidInput, MalformedText, OverLimit.
     """
-    text = cases.compare(validate(Comparison, parse(read(file))), load())
+    text = cases.compare(validate(Comparison, parse(read(file))), catalogue())
     if is_json:
         put_json(text)
     else:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from ..analysis.evaluate import answer
-from ..catalogue import load
 from ..schemas.evaluate import Question
 from ..schemas.reading import parse, validate
+from .hardware import catalogue
 from .output import put_json, put_text
 from .question import read
 
@@ -19,11 +19,11 @@ def evaluate(file: str | None, *, is_json: bool) -> None:
     """
     question = validate(Question, parse(read(file)))
     if is_json:
-        put_json(answer(question, load()).text)
+        put_json(answer(question, catalogue()).text)
     else:
         from .page import page
 
-        put_text(page(json.loads(answer(_explained(question), load()).text)))
+        put_text(page(json.loads(answer(_explained(question), catalogue()).text)))
 
 
 def _explained(question: Question) -> Question:

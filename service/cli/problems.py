@@ -11,6 +11,7 @@ import typer
 
 from ..bootstrap import say
 from ..errors import InvalidInput, NotFound, ServiceError
+from ..settings import InvalidSettings
 from .output import REFUSED
 
 
@@ -23,6 +24,8 @@ def explained(wants_json: bool) -> Iterator[None]:  # noqa: FBT001 - the flag as
     gc.disable()
     try:
         yield
+    except InvalidSettings:
+        raise  # said in one line, as by every command
     except ServiceError as error:
         if wants_json or not sys.stderr.isatty():
             sys.stderr.write(_document(error))

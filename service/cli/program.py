@@ -17,7 +17,11 @@ from .. import __version__
 from ..bootstrap import say
 from ..errors import ServiceError
 from ..settings import Settings
+from .backup_commands import backup, restore
+from .key_commands import commands as key_commands
+from .options import DataOption, JsonFlag, UrlOption
 from .output import INTERRUPTED, REFUSED, is_json
+from .own_program import commands, singular
 from .problems import explained
 
 app = typer.Typer(
@@ -28,19 +32,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON on a terminal too.")]
-DataOption = Annotated[
-    str | None,
-    typer.Option(metavar="FOLDER", help="Folder of the embedded database, the user's data folder by default; also ROOFLINE_DATA."),
-]
-UrlOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        help="A PostgreSQL database to use instead, postgresql://user@host/name. "
-        "Other users of the machine can read command lines: give a password in ROOFLINE_DATABASE_URL.",
-    ),
-]
+app.add_typer(commands("chip", "chips"), name="chip")
+app.add_typer(commands("cluster", "systems"), name="cluster")
+app.add_typer(key_commands, name="keys")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - the flag as it was typed
@@ -83,7 +77,8 @@ def serve(
     """Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
 
     The schema of the database is made, and in the embedded database brought up to date; a PostgreSQL one that is older is
-    left to `roofline migrate`. Every other setting is a variable ROOFLINE_<NAME>.
+    left to `roofline migrate`. Beyond this machine callers need keys, which `roofline keys` makes. Every other setting is a
+    variable ROOFLINE_<NAME>.
     """
     from .serve import serve as run
 
@@ -294,6 +289,10 @@ def migrate(data: DataOption = None, database_url: UrlOption = None) -> None:
     run(Settings.from_environment(os.environ, data_dir=data, database_url=database_url))
 
 
+app.command()(backup)
+app.command()(restore)
+
+
 @app.command()
 def openapi() -> None:
     """Print the OpenAPI document, as committed in openapi.yaml."""
@@ -333,7 +332,7 @@ def _with_command(arguments: Sequence[str]) -> list[str]:
     """Options alone are those of `serve`, but for the program's own."""
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}):
         return ["serve", *arguments]
-    return list(arguments)
+    return singular(arguments)
 
 
 def _mistyped(error: typer.BadParameter) -> str:

@@ -15,7 +15,7 @@ from ..storage import Database
 from ..storage.migrate import ensure
 from .kinds import kind
 from .listening import address
-from .parts import begin_log, opened
+from .parts import begin_log, opened, refuse_locked_door
 from .server import Server
 
 
@@ -25,6 +25,7 @@ def run(settings: Settings, listener: socket.socket) -> None:
     catalogue = load()
     with closing(opened(settings)) as database:
         ensure(database)
+        refuse_locked_door(settings, database)
         sentence = f"serving {address(listener)}, analyses in {kind(database)}"
         answer(settings, listener, catalogue=catalogue, database=database, log=log, announce=lambda: say(sentence))
 

@@ -13,7 +13,6 @@ from .listening import listen
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or Ctrl-C. Raises InvalidSettings, CatalogueError, Unavailable, before a caller is answered."""
     signal.signal(signal.SIGTERM, _leave)
-    settings.refuse_open_door()
     settings.refuse_workers_on_a_file()
     with closing(listen(settings.host, settings.port)) as listener:
         if settings.workers > 1:

@@ -25,12 +25,13 @@ def run(settings: Settings, listener: socket.socket) -> None:
     from ..storage.migrate import ensure
     from .kinds import kind
     from .listening import address
-    from .parts import begin_log, opened
+    from .parts import begin_log, opened, refuse_locked_door
 
     log = begin_log(settings)
     load()  # what is wrong with it is said once, and not by every worker
     with closing(opened(settings)) as database:
         ensure(database)
+        refuse_locked_door(settings, database)
         sentence = f"serving {address(listener)} with {settings.workers} workers, analyses in {kind(database)}"
     with TemporaryDirectory(prefix="roofline-counts-") as folder:
         os.environ[SHARED_FOLDER] = folder  # as workers inherit it, it is there before they load what counts

@@ -89,6 +89,9 @@ def _said(kind: str, context: Mapping[str, Any], got: object, schema: Schema, na
         return "out-of-range", f"The value must be {allowed}.", near(got, re.findall(r"'([^']*)'", allowed))
     elif kind == "finite_number":
         said = "not-finite", "The number must be finite.", ()
+    elif kind == "value_error":
+        sentence = str(context["error"])
+        said = "out-of-range", sentence[:1].upper() + sentence[1:], ()
     elif kind in _RANGES:
         said = "out-of-range", _RANGES[kind].format_map(context), ()
     else:

@@ -37,3 +37,6 @@ MAX_RANKED_LAYOUTS: Final = 100_000
 
 MAX_POINTS: Final = 2_048
 """Points of one series."""
+
+MAX_EXPORTED: Final = 100_000
+"""Saved analyses of one export."""

@@ -2,68 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Table, delete, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, and_, delete, func, select, update
 
 from ..errors import NotFound, Unavailable, refuse
-from .database import ATTEMPTS, Database
+from .analysis import SPACE, Analysis, Headline
+from .database import ATTEMPTS, Transactions
+from .facets import facets
 from .faults import BUSY
+from .inserting import insert_absent, unless_taken
 from .lists import AnalysisList, is_storable
-from .tables import ANALYSES, LABELS
+from .tables import ANALYSES, FACETS, LABELS
 
-SPACE = "default"
 UNKNOWN = "No analysis has this id."
-
-
-@dataclass(frozen=True, kw_only=True)
-class Analysis:
-    """A question with its answer, both as the canonical JSON text that was stored, and what lists need of them.
-
-    id             derived by the caller from space, engine version and question, so equal ids mean equal questions
-    created_us     when it was first kept [µs since 1970-01-01 UTC]
-    lower_s        the roofline's lower bound [s]; estimate_s [s] where the answer has one
-    chip_id        None, as chip_revision, where the chip's numbers stand in the question itself
-    dtype, bound   None where the ops of the question differ in it
-    version        1 at first, and one more with every change of labels or note
-    """
-
-    id: str
-    space: str = SPACE
-    created_us: int
-    kind: str
-    chip_id: str | None
-    chip_revision: int | None
-    dtype: str | None
-    bound: str | None
-    lower_s: float
-    estimate_s: float | None
-    engine_version: str
-    question_digest: str
-    target_digest: str
-    document_version: int
-    note: str | None = None
-    version: int = 1
-    labels: Mapping[str, str] = field(default_factory=dict)
-    question: str
-    answer: str
 
 
 @dataclass(frozen=True)
 class Page:
     """Some analyses of a list, and the cursor of the next ones; None on the last page."""
 
-    items: tuple[Analysis, ...]
+    items: tuple[Headline, ...]
     next_cursor: str | None
 
 
 class AnalysisStore:
     """Analyses in a database whose schema is at head."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Transactions) -> None:
         self._database = database
 
     def add(self, analysis: Analysis, *, most_labels: int | None = None) -> tuple[Analysis, bool]:
@@ -96,36 +64,27 @@ class AnalysisStore:
         return self._database.write(work)
 
     def remove(self, id: str, allow: Callable[[Analysis], None], space: str = SPACE) -> None:  # noqa: A002 - as in get
-        """Deletes the analysis of this id with its labels, unless `allow` raises; committed.
+        """Deletes the analysis of this id with its labels and facets, unless `allow` raises; committed.
 
         Raises: NotFound, Unavailable, and what `allow` does.
         """
 
         def work(connection: Connection) -> None:
-            allow(_locked(connection, id, space))
+            stored = _locked(connection, id, space)
+            allow(stored)
+            _remove_facets(connection, stored, facets(stored))
             connection.execute(delete(ANALYSES).where(ANALYSES.c.id == id))
 
         self._database.write(work)
 
-    def page(
-        self,
-        limit: int,
-        cursor: str | None = None,
-        *,
-        kind: str | None = None,
-        chip: str | None = None,
-        bound: str | None = None,
-        label: str | None = None,
-        order_by: str = "-created_at",
-        space: str = SPACE,
-    ) -> Page:
-        """The first `limit` analyses of a list, or those behind a cursor of the same list (`AnalysisList`).
+    def page(self, limit: int, cursor: str | None = None, *, space: str = SPACE, **asked: Any) -> Page:
+        """The first `limit` analyses of a list, or those behind a cursor of the same list.
 
-        Whoever follows the cursors meets every analysis that was there at the start exactly once.
-        Raises: InvalidInput for a cursor, order or filter that cannot be meant; Unavailable.
+        `asked` has the filters and the order of `AnalysisList`. Whoever follows the cursors meets every analysis that was there at the
+        start exactly once. Raises: InvalidInput for a cursor, order or filter that cannot be meant; Unavailable.
         """
         assert limit >= 1
-        listed = AnalysisList(space=space, kind=kind, chip=chip, bound=bound, label=label, order_by=order_by)
+        listed = AnalysisList(space=space, **asked)
         rows_and_one = listed.select(limit + 1, cursor)
         if not listed.can_match:
             return Page((), None)
@@ -133,7 +92,24 @@ class AnalysisStore:
         def read(connection: Connection) -> Page:
             rows = connection.execute(rows_and_one).all()
             shown = rows[:limit]
-            return Page(_with_labels(connection, shown), listed.cursor_behind(shown[-1]) if len(rows) > limit else None)
+            items = tuple(Headline(**row._mapping, labels=labels) for row, labels in _labelled(connection, shown))
+            return Page(items, listed.cursor_behind(shown[-1]) if len(rows) > limit else None)
+
+        return self._database.read(read)
+
+    def count(self, most: int, *, space: str = SPACE, **asked: Any) -> int:
+        """How many analyses a list has, or `most` if it has more. Raises: InvalidInput as `page` does; Unavailable."""
+        listed = AnalysisList(space=space, **asked)
+        rows = select(func.count()).select_from(listed.ids(most).subquery())
+        return self._database.read(lambda connection: connection.execute(rows).scalar_one()) if listed.can_match else 0
+
+    def whole(self, ids: Sequence[str]) -> tuple[Analysis, ...]:
+        """Those of `ids` that are still there, in this order, with their documents. Raises: Unavailable."""
+
+        def read(connection: Connection) -> tuple[Analysis, ...]:
+            rows = connection.execute(select(ANALYSES).where(ANALYSES.c.id.in_(ids))).all()
+            found = {each.id: each for each in _with_labels(connection, rows)}
+            return tuple(found[each] for each in ids if each in found)
 
         return self._database.read(read)
 
@@ -141,8 +117,9 @@ class AnalysisStore:
 def _add(connection: Connection, analysis: Analysis, most_labels: int | None) -> tuple[Analysis, bool]:
     row = {column.name: getattr(analysis, column.name) for column in ANALYSES.columns}
     for _ in range(ATTEMPTS):
-        if _insert_absent(connection, ANALYSES, [row]):
-            _insert_absent(connection, LABELS, _label_rows(analysis, analysis.labels))
+        if insert_absent(connection, ANALYSES, [row]):
+            insert_absent(connection, LABELS, _label_rows(analysis.id, analysis.labels))
+            _insert_facets(connection, analysis, facets(analysis))
             return replace(analysis, labels=dict(sorted(analysis.labels.items()))), True
         stored = _stored(connection, analysis.id, analysis.space, lock=True)
         if stored is not None:
@@ -166,23 +143,25 @@ def _replace(connection: Connection, stored: Analysis, wanted: Analysis) -> Anal
     fresh = {key: value for key, value in wanted.labels.items() if stored.labels.get(key) != value}
     if outdated:
         connection.execute(delete(LABELS).where(LABELS.c.analysis_id == stored.id, LABELS.c.key.in_(outdated)))
-    _insert_absent(connection, LABELS, _label_rows(stored, fresh))
-    version = stored.version + 1
-    connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=version, note=wanted.note))
-    return replace(stored, version=version, note=wanted.note, labels=dict(sorted(wanted.labels.items())))
+    insert_absent(connection, LABELS, _label_rows(stored.id, fresh))
+    changed = replace(stored, version=stored.version + 1, note=wanted.note, labels=dict(sorted(wanted.labels.items())))
+    connection.execute(update(ANALYSES).where(ANALYSES.c.id == stored.id).values(version=changed.version, note=changed.note))
+    before, after = facets(stored), facets(changed)
+    _remove_facets(connection, stored, before - after)
+    _insert_facets(connection, stored, after - before)
+    return changed
 
 
-def _insert_absent(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
-    """How many of `rows` were inserted; those whose key is taken are left out, also when it is taken at this moment."""
-    if not rows:
-        return 0
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    # Without the option SQLAlchemy leaves the count of an INSERT at the driver, unread.
-    done = connection.execute(
-        insert(table).values(list(rows)).on_conflict_do_nothing(),
-        execution_options={"preserve_rowcount": True},
-    )
-    return done.rowcount
+def _insert_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
+    own = {"created_us": analysis.created_us, "lower_s": analysis.lower_s, "analysis_id": analysis.id}
+    if names:  # row by row under one statement: there are hundreds, and a statement as long as they would be made anew each time
+        connection.execute(unless_taken(connection, FACETS), [{"facet": name, **own} for name in sorted(names)])
+
+
+def _remove_facets(connection: Connection, analysis: Headline, names: Collection[bytes]) -> None:
+    if names:
+        row = and_(FACETS.c.created_us == analysis.created_us, FACETS.c.analysis_id == analysis.id)
+        connection.execute(delete(FACETS).where(row, FACETS.c.facet.in_(sorted(names))))
 
 
 def _stored(connection: Connection, analysis_id: str, space: str, *, lock: bool = False) -> Analysis | None:
@@ -201,15 +180,17 @@ def _locked(connection: Connection, analysis_id: str, space: str) -> Analysis:
 
 
 def _with_labels(connection: Connection, rows: Sequence[Any]) -> tuple[Analysis, ...]:
-    if not rows:
-        return ()
+    return tuple(Analysis(**row._mapping, labels=labels) for row, labels in _labelled(connection, rows))
+
+
+def _labelled(connection: Connection, rows: Sequence[Any]) -> Iterator[tuple[Any, dict[str, str]]]:
+    """Rows of analyses, each with its labels by their keys."""
     labels: dict[str, dict[str, str]] = {row.id: {} for row in rows}
     query = select(LABELS.c.analysis_id, LABELS.c.key, LABELS.c.value).where(LABELS.c.analysis_id.in_(labels))
-    for analysis_id, key, value in sorted(tuple(row) for row in connection.execute(query)):
+    for analysis_id, key, value in sorted(tuple(row) for row in connection.execute(query)) if rows else ():
         labels[analysis_id][key] = value
-    return tuple(Analysis(**row._mapping, labels=labels[row.id]) for row in rows)
+    return ((row, labels[row.id]) for row in rows)
 
 
-def _label_rows(analysis: Analysis, labels: Mapping[str, str]) -> list[dict[str, Any]]:
-    own = {"analysis_id": analysis.id, "space": analysis.space, "created_us": analysis.created_us, "lower_s": analysis.lower_s}
-    return [{**own, "key": key, "value": value} for key, value in labels.items()]
+def _label_rows(analysis_id: str, labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [{"analysis_id": analysis_id, "key": key, "value": value} for key, value in labels.items()]

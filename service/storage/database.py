@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
@@ -16,6 +16,27 @@ from .faults import is_transient, speaking_plainly
 T = TypeVar("T")
 
 ATTEMPTS = 4  # of a transaction that PostgreSQL undid in favour of another one
+
+
+class Transactions(Protocol):
+    """Where a store reads and writes: a database, or a transaction of it that has begun."""
+
+    def read(self, work: Callable[[Connection], T]) -> T: ...
+
+    def write(self, work: Callable[[Connection], T]) -> T: ...
+
+
+class Joined:
+    """Reads and writes inside one transaction that has begun, so that those of several stores are kept together or not at all."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def read(self, work: Callable[[Connection], T]) -> T:
+        return work(self._connection)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        return work(self._connection)
 
 
 class Database:

@@ -41,7 +41,7 @@ def upgrade(database: Database) -> None:
     """Runs the migrations that are missing, all or none of them. Raises: Unavailable."""
 
     def migrate(connection: Connection) -> None:
-        _lock(connection)
+        lock(connection)
         found = schema.state(connection)
         if found in (SchemaState.AHEAD, SchemaState.UNKNOWN):
             raise _refused(found)
@@ -56,14 +56,14 @@ def downgrade(database: Database, revision: str) -> None:
     """Undoes migrations down to `revision`, or all with `base`: what the later schema alone could hold is lost."""
 
     def migrate(connection: Connection) -> None:
-        _lock(connection)
+        lock(connection)
         command.downgrade(schema.config(connection), revision)
 
     database.write(migrate)
 
 
-def _lock(connection: Connection) -> None:
-    """On SQLite the transaction itself is the lock. The limits hold for this transaction alone."""
+def lock(connection: Connection) -> None:
+    """No other process changes the schema until the transaction ends, on SQLite by that itself; the limits hold as long."""
     if connection.dialect.name != "postgresql":
         return
     connection.execute(text(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'"))

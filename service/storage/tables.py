@@ -4,13 +4,14 @@ An analysis is a pair of canonical JSON texts, question and answer, kept byte fo
 that lists are filtered and ordered by. Times are whole microseconds since 1970-01-01 UTC.
 
 Text compares by its bytes in UTF-8 (collation "C" on PostgreSQL, which is what SQLite does anyway), so both databases
-sort alike. Every index of a list ends in (order, id): a page is read from it in order, at any depth, without sorting.
-Labels repeat the space and the order columns of their analysis for the same reason; those columns never change.
+sort alike. Lists are read from `analysis_facets` (`facets.py`), which has an index for each order, ending in the id: a page is
+read from it in order, at any depth, without sorting. Its rows repeat the order columns of their analysis, which never change.
+They are found by what the analysis is, so they need no index by its id, and no foreign key, which would be searched without one.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Index, Integer, MetaData, Table, Text, text
+from sqlalchemy import BigInteger, Boolean, Column, Double, ForeignKey, Index, Integer, LargeBinary, MetaData, Table, Text, text
 from sqlalchemy.types import TypeEngine
 
 METADATA = MetaData(
@@ -54,10 +55,31 @@ LABELS = Table(
     Column("analysis_id", _text(), ForeignKey("analyses.id", ondelete="CASCADE"), primary_key=True),
     Column("key", _text(), primary_key=True),
     Column("value", _text(), nullable=False),
-    Column("space", _text(), nullable=False),
-    Column("created_us", BigInteger, nullable=False),
-    Column("lower_s", Double, nullable=False),
 )
+
+FACETS = Table(
+    "analysis_facets",
+    METADATA,
+    Column("facet", LargeBinary, primary_key=True),
+    Column("created_us", BigInteger, primary_key=True, autoincrement=False),
+    Column("analysis_id", _text(), primary_key=True),
+    Column("lower_s", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index("ix_analysis_facets_lower_s", FACETS.c.facet, FACETS.c.lower_s, FACETS.c.analysis_id)
+
+IDEMPOTENCY_KEYS = Table(
+    "idempotency_keys",
+    METADATA,
+    Column("caller", _text(), primary_key=True),
+    Column("key_digest", _text(), primary_key=True),
+    Column("request_digest", _text(), nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("status", Integer, nullable=False),
+    Column("headers", _text(), nullable=False),
+    Column("body", _text(), nullable=False),
+)
+Index("ix_idempotency_keys_created_us", IDEMPOTENCY_KEYS.c.created_us)
 
 CATALOGUE_ENTRIES = Table(
     "catalogue_entries",
@@ -72,13 +94,17 @@ CATALOGUE_ENTRIES = Table(
     Column("deleted", Boolean, nullable=False),
 )
 
-for _order in ("created_us", "lower_s"):
-    for _name, _filters in {
-        "all": (),
-        "kind": ("kind",),
-        "chip": ("chip_id",),
-        "revision": ("chip_id", "chip_revision"),
-        "bound": ("bound",),
-    }.items():
-        Index(f"ix_analyses_{_name}_{_order}", *(ANALYSES.c[name] for name in ("space", *_filters, _order, "id")))
-    Index(f"ix_analysis_labels_{_order}", *(LABELS.c[name] for name in ("space", "key", "value", _order, "analysis_id")))
+KEYS = Table(
+    "keys",
+    METADATA,
+    Column("id", _text(), primary_key=True),
+    Column("name", _text(), nullable=False),
+    Column("scopes", _text(), nullable=False),
+    Column("digest", _text(), nullable=False),
+    Column("created_us", BigInteger, nullable=False),
+    Column("issued_us", BigInteger, nullable=False),
+    Column("expires_us", BigInteger, nullable=False),
+    Column("revoked_us", BigInteger),
+    Column("last_used_us", BigInteger),
+)
+Index("ix_keys_created_us", KEYS.c.created_us, KEYS.c.id)

@@ -48,6 +48,23 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Flow(Table):
+    """A table on its way out that is never in memory as a whole: its rows come in parts, once."""
+
+    parts: Iterator[tuple[Sequence[Cell], ...]] = field(default=iter(()), compare=False)
+    expected: int = 0
+    """About how many rows will come; only the stated extent of a workbook rests on it."""
+
+    @property
+    def rows(self) -> int:
+        return self.expected
+
+    def chunks(self, *, are_typed: bool = True) -> Iterator[list[Sequence[Cell]]]:
+        """The parts; their cells have types, whatever is asked."""
+        return (list(part) for part in self.parts)
+
+
+@dataclass(frozen=True)
 class Reading:
     """How a caller says that a table is written; None where the bytes themselves must say so."""
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
@@ -79,11 +79,11 @@ def client(app: FastAPI) -> Iterator[Client]:
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[int]:
+def served(app: FastAPI, lifespan: Literal["on", "off"] = "off") -> Iterator[int]:
     """The port of a real server for `app`, on the loopback interface."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         options: dict[str, Any] = {"http": Connection, "ws": "none", "log_config": None, "log_level": "error", "proxy_headers": False}
-        config = uvicorn.Config(app, **options, lifespan="off", timeout_graceful_shutdown=2)
+        config = uvicorn.Config(app, **options, lifespan=lifespan, timeout_graceful_shutdown=2)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()

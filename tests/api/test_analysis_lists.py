@@ -22,6 +22,9 @@ QUERIES = (
     "chip=nvidia-h100-sxm",
     "chip=nvidia-h100-sxm@1",
     "label=team:red",
+    "text=Reference",
+    "created_after=2020-01-01",
+    "created_before=2100-01-01T00:00:00Z",
     "order_by=created_at",
     "order_by=lower_s",
     "order_by=-lower_s",
@@ -51,6 +54,7 @@ def fault(answer: httpx.Response) -> tuple[str, str, list[str]]:
 def test_a_cursor_continues_its_own_list_and_no_other(client: Client) -> None:
     for n in (5, 3, 4):
         body = {"op": {"kind": "dot", "n": n, "dtype": "fp32"}, "target": {"chip": "nvidia-h100-sxm"}, "labels": {"team": "red"}}
+        body["note"] = "The reference."
         assert client.post("/v1/analyses", json=body).status_code == 201
     for query in QUERIES:
         whole = client.get(f"/v1/analyses?{query}").json()["items"]
@@ -83,6 +87,17 @@ def test_a_cursor_continues_its_own_list_and_no_other(client: Client) -> None:
         ("label=:red", ("/query/label", "out-of-range", [])),
         ("label=team:%0a", ("/query/label", "out-of-range", [])),
         ("label=a:b&label=c:d", ("/query/label", "invalid-request", [])),
+        ("note=a", ("/query/note", "unknown-parameter", [])),
+        ("text=two+words", ("/query/text", "out-of-range", [])),
+        ("text=...", ("/query/text", "out-of-range", [])),
+        ("text=", ("/query/text", "out-of-range", [])),
+        ("text=a&label=b:c", ("/query/text", "invalid-request", [])),
+        ("created_after=2026", ("/query/created_after", "out-of-range", [])),
+        ("created_after=2026-02-30", ("/query/created_after", "out-of-range", [])),
+        ("created_before=2026-01-01T00:00:00", ("/query/created_before", "out-of-range", [])),
+        ("created_before=1767225600", ("/query/created_before", "out-of-range", [])),
+        ("create_after=2026-01-01", ("/query/create_after", "unknown-parameter", ["created_after"])),
+        ("created_after=2026-01-01&order_by=lower_s", ("/query/order_by", "invalid-request", ["-created_at", "created_at"])),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_may_be(sqlite_client: Client, query: str, expected: tuple[str, str, list[str]]) -> None:

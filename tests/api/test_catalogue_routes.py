@@ -152,6 +152,9 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
             "table_cells": 2**21,
             "table_groups": 10_000,
             "cells": 1000,
+            "keys": 1000,
+            "exported_analyses": 100_000,
+            "key_requests_per_minute": 30_000,
         },
     }
     formats = {each.pop("name"): each for each in meta["number_formats"]}

@@ -57,9 +57,9 @@ def test_a_cell_is_one_text(client: Client, metric: str, parameters: dict[str, s
 
 def test_a_cell_may_be_kept_and_is_not_sent_twice(client: Client) -> None:
     answer = cell(client)
-    assert answer.headers["cache-control"] == "max-age=3600"
+    assert answer.headers["cache-control"] == "private, max-age=3600"
     again = client.get("/v1/cell/time_s", params=QUESTION, headers={"if-none-match": answer.headers["etag"]})
-    assert (again.status_code, again.content, again.headers["cache-control"]) == (304, b"", "max-age=3600")
+    assert (again.status_code, again.content, again.headers["cache-control"]) == (304, b"", "private, max-age=3600")
     assert cell(client, "bound").headers["etag"] != answer.headers["etag"]
 
 
@@ -119,7 +119,7 @@ def test_cells_are_a_row_for_each_question(client: Client) -> None:
         time = cell(client, "time_us", m=m, chip=chip, decimals="2")
         singles.append([time.text, *(cell(client, metric, m=m, chip=chip).text for metric in ("bound", "fits"))])
     assert (answer.status_code, answer.headers["content-type"], answer.headers["cache-control"]) == (
-        200, "text/csv; charset=utf-8", "max-age=3600",
+        200, "text/csv; charset=utf-8", "private, max-age=3600",
     )  # fmt: skip
     assert answer.text == "".join(",".join(row) + "\r\n" for row in (["time_us", "bound", "fits"], *singles))
 

@@ -220,3 +220,16 @@ def test_of_50_who_change_one_version_exactly_one_does(settings: Settings, catal
         assert (last["note"], last["labels"]) == (f"{ROUNDS - 1} by {winner}", {"winner": str(winner)})
         assert [item["id"] for item in reader.get("/v1/analyses", params={"label": f"winner:{winner}"}).json()["items"]] == [last["id"]]
     app.state.service.pools.close()
+
+
+def test_what_is_recomputed_stands_beside_what_was_kept_and_changes_nothing(client: Client) -> None:
+    made = keep(client, note="first")
+    path, headers = made.headers["location"], {"content-type": "application/json"}
+    again = client.post(f"{path}/recompute")
+    assert (again.status_code, again.headers["content-type"]) == (200, "application/json")
+    body = again.json()
+    assert (body["id"], body["recomputed"]["id"], body["difference"]["attributed_to"]) == (made.json()["id"], made.json()["id"], [])
+    assert body["stored"]["result"] == made.json()["result"]
+    assert client.get(path).content == made.content
+    assert client.request("DELETE", path, headers=headers).status_code == 204
+    assert problem(client.post(f"{path}/recompute")) == (404, "not-found", [])

@@ -68,7 +68,8 @@ def test_revisions_say_why_they_were_made(client: Client, catalogue: Catalogue) 
     body = client.get("/v1/clusters/hgx-h100-8/revisions").json()
     assert body == {
         "items": [
-            {**each.summary(), "revision": each.revision, "reason": each.reason} for each in catalogue.cluster_revisions("hgx-h100-8")
+            {**each.summary(), "revision": each.revision, "reason": each.reason, "date": None, "changes": None}
+            for each in catalogue.cluster_revisions("hgx-h100-8")
         ],
         "next_cursor": None,
         "limit": 50,

@@ -33,7 +33,10 @@ def named(route: StrictRoute) -> str:
 ROUTES = [route for route in all_routes() if isinstance(route, StrictRoute)]
 PATHS = sorted({named(route) for route in ROUTES})
 READABLE = sorted({named(route) for route in ROUTES if "GET" in route.methods})
-WRITABLE = sorted({(method, named(route)) for route in ROUTES for method in route.methods & {"POST", "PATCH"}})
+BODILESS = {"/v1/analyses/{id}/recompute"}
+WRITABLE = sorted(
+    {(method, named(route)) for route in ROUTES if route.path_format not in BODILESS for method in route.methods & {"POST", "PUT", "PATCH"}}
+)
 
 
 def problem(answer: httpx.Response, status: int, code: str) -> dict[str, object]:
@@ -178,12 +181,12 @@ UNKNOWN = ["no-such-name", "%00", "a%0ab", "%ff", "é", "%F0%9F%98%80", "x" * 50
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-@pytest.mark.parametrize("route", sorted({route.path_format for route in ROUTES if route.param_convertors}))
+@pytest.mark.parametrize("route", sorted({route.path_format for route in ROUTES if route.param_convertors and "GET" in route.methods}))
 def test_a_name_that_does_not_exist_is_a_404_without_an_echo(client: Client, route: str, name: str) -> None:
     path = route
     for variable in NAMES:
         path = path.replace("{" + variable + "}", name)
-    answer = client.get(path)
+    answer = client.request("POST" if route in BODILESS else "GET", path)
     problem(answer, 404, "not-found")
     assert "DROP" not in answer.text
     assert "xxxx" not in answer.text

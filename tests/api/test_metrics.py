@@ -119,7 +119,7 @@ def test_pools_tell_of_their_use(settings: Settings, catalogue: Catalogue, share
 
     small = replace(settings, compute_threads=1, compute_queue=1)
     app = create_app(small, catalogue=catalogue, database=shared_database)
-    app.router.routes.append(StrictRoute("/wait", wait, methods=["GET"]))
+    app.router.routes.append(StrictRoute("/wait", wait, need="public", methods=["GET"]))
 
     async def story() -> None:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=BASE) as client:

@@ -35,7 +35,7 @@ async def wait(call: Call) -> Response:
 def small(settings: Settings, catalogue: Catalogue, shared_database: Database) -> Iterator[FastAPI]:
     gate.clear()
     app = create_app(replace(settings, compute_threads=1, compute_queue=1), catalogue=catalogue, database=shared_database)
-    app.router.routes.append(StrictRoute("/wait", wait, methods=["GET"]))
+    app.router.routes.append(StrictRoute("/wait", wait, need="public", methods=["GET"]))
     yield app
     gate.set()
 

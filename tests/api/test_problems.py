@@ -44,7 +44,9 @@ async def speak_unknown(call: Call) -> Response:
 @pytest.fixture
 def failing(settings: Settings, catalogue: Catalogue, shared_database: Database) -> Iterator[Client]:
     app: FastAPI = create_app(settings, catalogue=catalogue, database=shared_database)
-    app.router.routes.extend(StrictRoute(f"/{endpoint.__name__}", endpoint, methods=["GET"]) for endpoint in (fail, say_nan, speak_unknown))
+    app.router.routes.extend(
+        StrictRoute(f"/{endpoint.__name__}", endpoint, need="public", methods=["GET"]) for endpoint in (fail, say_nan, speak_unknown)
+    )
     client = Client(app)
     yield client
     client.close()
@@ -142,9 +144,12 @@ def test_every_branch_of_the_errors_has_a_code_with_its_status() -> None:
         "NotFound": 404,
         "MethodNotAllowed": 405,
         "NotAcceptable": 406,
+        "Unauthenticated": 401,
         "Forbidden": 403,
+        "ScopeMissing": 403,
         "Conflict": 409,
         "OverLimit": 413,
+        "RateLimited": 429,
         "Unavailable": 503,
         "Internal": 500,
     }

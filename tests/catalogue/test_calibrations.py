@@ -81,7 +81,7 @@ def test_a_calibration_loads_in_si_with_its_source(folder: Folder) -> None:
         ('chip           = "example-1"', 'architectures  = ["Third"]', "architecture: no chip has the architecture 'Third'"),
         ('chip           = "example-1"', 'chip           = "example-1"\narchitectures  = ["First"]', "not of both"),
         ('{ value = 4, unit = "us" }', '{ value = 4, unit = "GB/s" }', "parameters.start: the unit 'GB/s' is not one of s, us, ns"),
-        ('{ value = 4, unit = "us" }', '{ value = 0, unit = "us" }', "parameters.start.value: 0 is not a finite number above 0"),
+        ('{ value = 4, unit = "us" }', '{ value = 0, unit = "us" }', "parameters.start.value: This is not a finite number above 0"),
         ('start      = { value = 4, unit = "us" }\n', "", "parameters.start: Field required"),
         ("step       =", "stepp      =", "parameters.stepp: Extra inputs are not permitted"),
         ("p10 = [0.9, 0.8, 1]", "p10 = [0.9, 0.8, 1.1]", "p10 is at most 1 and p90 at least 1"),

@@ -25,6 +25,7 @@ def test_a_chip_is_told_whole(folder: Folder) -> None:
         "id": "example-1",
         "ref": "example-1@1",
         "digest": chip.digest,
+        "origin": "shipped",
         "revision": 1,
         "reason": "first entry",
         "confidence": "high",

@@ -29,7 +29,12 @@ Commands:
   clusters  List the systems, chips wired together, or show one with sources.
   ops       List the ops, or describe one: fields, formulas, an example.
   migrate   Bring the schema of the database to this version.
+  backup    Write all that the database keeps to a file, while the service goes on.
+  restore   Bring a backup back into an empty database, all of it or nothing.
   openapi   Print the OpenAPI document, as committed in openapi.yaml.
+  chip      Keep chips of your own: import, export, delete TOML files.
+  cluster   Keep systems of your own: import, export, delete TOML files.
+  keys      Make, list, rotate and revoke keys.
 """
 
 
@@ -47,6 +52,8 @@ def test_help_says_what_there_is() -> None:
         ("chart", ("[FILE]", "--chip", "--dtype", "--points", "-o", "--force", "SVG")),
         ("chips", ("[ID]", "--vendor", "--kind", "--dtype", "--year", "--text", "--json", "id@revision")),
         ("clusters", ("[ID]", "--json", "id@revision")),
+        ("chip", ("import", "export", "delete")),
+        ("cluster", ("import", "export", "delete")),
         ("ops", ("[KIND]", "--json")),
         ("migrate", ("--data", "--database-url")),
         ("openapi", ("openapi.yaml",)),
@@ -66,7 +73,7 @@ def test_the_version_is_the_packages() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("chip",), "No such command 'chip'. Did you mean 'chips'?; `roofline --help`"),
+        (("chps",), "No such command 'chps'. Did you mean 'chips'"),
         (("chips", "--jsn"), "No such option: --jsn (Possible options: --json); `roofline chips --help`"),
         (("openapi", "x"), "Got unexpected extra argument(s) (x); `roofline openapi --help`"),
         (("serve", "--port"), "Option '--port' requires an argument; `roofline"),

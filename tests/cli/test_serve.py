@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.storage.schema import head
+
 from .program import roofline, serving
 
 SECRET = "hunter2"  # noqa: S105 - a password that no output may hold
@@ -66,7 +68,10 @@ def test_a_taken_port_is_one_line(api: httpx.Client, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--host", "0.0.0.0"), "0.0.0.0 can be reached from other machines and callers need no key"),
+        (
+            ("--host", "0.0.0.0"),
+            "0.0.0.0 can be reached from other machines, so callers need a key, and there is none: make one with `roofline keys create`",
+        ),
         (("--host", "::"), ":: can be reached from other machines"),
         (("--host", "192.0.2.1", "--allow-unauthenticated"), "this machine has no address 192.0.2.1"),
         (("--port", "65536"), "--port is '65536': allowed is a whole number from 0 to 65535."),
@@ -92,8 +97,8 @@ def test_the_address_of_a_database_in_the_environment_is_not_repeated() -> None:
 def test_migrate_says_what_it_did_and_refuses_the_schema_of_a_later_version(tmp_path: Path) -> None:
     first, second = (roofline("migrate", "--data", str(tmp_path)) for _ in range(2))
     path = tmp_path / "analyses.sqlite3"
-    assert (first.status, first.words) == (0, f"roofline: SQLite ({path}) now has schema 0001, the one of this version\n")
-    assert (second.status, second.words) == (0, f"roofline: SQLite ({path}) has schema 0001, the one of this version\n")
+    assert (first.status, first.words) == (0, f"roofline: SQLite ({path}) now has schema {head()}, the one of this version\n")
+    assert (second.status, second.words) == (0, f"roofline: SQLite ({path}) has schema {head()}, the one of this version\n")
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE roofline_schema SET version_num = '9999'")
     ended = roofline("serve", "--port", "0", "--data", str(tmp_path))

@@ -9,7 +9,7 @@ import pytest
 from ..docs.conversation import fresh_service
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Where a real service listens, on a port of its own and with a database of its own."""
     with pytest.MonkeyPatch.context() as environment:

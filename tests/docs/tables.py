@@ -11,6 +11,7 @@ from service.api.metrics import Metrics
 from service.api.routes.meta import LIMITS
 from service.catalogue import load
 from service.engine.dtypes import ALIASES, DTYPES
+from service.schemas.scopes import SCOPES
 from service.settings import Settings, option, variable
 
 _PLACE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
@@ -31,6 +32,7 @@ _MEANINGS = {
     "allow_unauthenticated": "listen beyond this machine although callers need no key",
     "allowed_hosts": "names under which callers may address a service on the loopback, besides the loopback's own",
     "allowed_origins": "web pages whose scripts may call the service",
+    "key_requests_per_minute": "requests that each key may make in a minute, counted by each process for itself",
     "log_level": "what the service says of itself on standard error",
     "connections": "connections that callers may keep open; then the one that has waited longest for its caller gives way",
     "receive_s": "seconds in which a header must have come, and a body unless it goes on at 64 KiB/s",
@@ -68,6 +70,8 @@ _LIMITS = {
     "table_cells": "cells of a table",
     "table_groups": "ways in which the rows of a table differ besides their numbers, and chips that they name",
     "cells": "values of `/v1/cells.csv`",
+    "keys": "keys in use",
+    "exported_analyses": "analyses of an export",
 }
 
 
@@ -147,4 +151,16 @@ def metrics() -> str:
     )
 
 
-TABLES: dict[str, Callable[[], str]] = {"codes": codes, "settings": settings, "formats": formats, "limits": limits, "metrics": metrics}
+def scopes() -> str:
+    """What a key may be allowed to do."""
+    return _table(["scope", "allows to"], ([f"`{scope}`", meaning[0].lower() + meaning[1:]] for scope, meaning in SCOPES.items()))
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "codes": codes,
+    "settings": settings,
+    "formats": formats,
+    "limits": limits,
+    "metrics": metrics,
+    "scopes": scopes,
+}

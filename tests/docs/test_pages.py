@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -14,8 +14,9 @@ import pytest
 
 from service.api.routes.all import all_routes
 from service.api.routing import StrictRoute
-from service.storage import migrate, open_database
+from service.storage import AnalysisStore, migrate, open_database
 
+from ..storage.examples import analysis
 from .conversation import read
 from .pages import API, GUIDES, OPERATIONS, PAGES, README, ROOT, anchors, block, blocks, exchanges, files, links
 from .replies import MORE
@@ -92,10 +93,14 @@ def test_the_tour_visits_every_route() -> None:
 
 
 def test_a_backup_made_while_the_service_runs_is_whole(tmp_path: Path) -> None:
-    """The command of the page, on a database that is open and has a write-ahead log."""
-    with closing(open_database(None, tmp_path)) as database:
+    """The commands of the page, on a database that is open and has a write-ahead log, and on one that is not there yet."""
+    command = 'roofline() { "$PYTHON" -m service "$@"; }\n'
+    environ = {**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
+    with closing(open_database(None, tmp_path / "data")) as database:
         migrate.ensure(database)
-        environ = {**os.environ, "ROOFLINE_DATA": str(tmp_path)}
-        subprocess.run(["bash", "-euc", block(OPERATIONS, "backup")], env=environ, timeout=60, check=True)
-    with closing(sqlite3.connect(tmp_path / "backup.sqlite3")) as copy:
-        assert ("analyses",) in copy.execute("SELECT name FROM sqlite_master").fetchall()
+        AnalysisStore(database).add(analysis(7))
+        for name, data in (("backup", "data"), ("restore", "other")):
+            variables = {**environ, "ROOFLINE_DATA": str(tmp_path / data)}
+            subprocess.run(["bash", "-euc", command + block(OPERATIONS, name)], cwd=tmp_path, env=variables, timeout=60, check=True)
+    with closing(open_database(None, tmp_path / "other")) as copy:
+        assert AnalysisStore(copy).page(5).items == (analysis(7).headline,)

@@ -110,7 +110,7 @@ def test_the_settings_are_ones_with_which_the_service_starts() -> None:
     assert command is not None
     assert command[1] == '"serve", "--host", "0.0.0.0"'
     settings = Settings.from_environment(environ, host="0.0.0.0")
-    settings.refuse_open_door()
+    settings.refuse_locked_door(has_keys=False)
     settings.refuse_workers_on_a_file()
     longest_s = settings.stop_delay_s + settings.drain_s
     assert longest_s < int(SERVICES["service"]["stop_grace_period"].removesuffix("s"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from service.storage import Analysis, AnalysisStore
+from service.storage import Analysis, AnalysisStore, Headline
 
 
 def analysis(number: int = 0, **changes: Any) -> Analysis:
@@ -41,10 +41,11 @@ def varied(numbers: Iterable[int]) -> Iterator[Analysis]:
             bound=("compute", "hbm", None)[n // 2 % 3],
             lower_s=1e-6 * (n * 7 % 10 + 1),
             labels={"team": ("red", "blue")[n // 5 % 2], **({"run": str(n // 10)} if n % 2 else {})},
+            note=(None, "Tuned: the H100-SXM, twice.", "a baseline, Untuned")[n // 4 % 3],
         )
 
 
-def follow(store: AnalysisStore, limit: int, **query: Any) -> Iterator[Analysis]:
+def follow(store: AnalysisStore, limit: int, **query: Any) -> Iterator[Headline]:
     """Every analysis of a list, page after page."""
     cursor = None
     while True:

@@ -62,7 +62,8 @@ def test_numbers_come_back_bit_for_bit(database: Database) -> None:
     ]
     for one in given:
         store.add(one)
-    assert list(store.page(10).items) == given
+    assert list(store.page(10).items) == [one.headline for one in given]
+    assert [store.get(one.id) for one in given] == given
 
 
 def test_the_same_question_again_gives_the_stored_one_and_adds_absent_labels(database: Database) -> None:
@@ -72,7 +73,7 @@ def test_the_same_question_again_gives_the_stored_one_and_adds_absent_labels(dat
     expected = replace(first, version=2, labels={"run": "7", "team": "red"})
     assert store.add(again) == (expected, False)
     assert store.get(first.id) == expected
-    assert store.page(5, label="run:7").items == (expected,)
+    assert store.page(5, label="run:7").items == (expected.headline,)
 
 
 def test_a_repeat_gives_a_note_to_one_that_has_none_and_takes_none_away(database: Database) -> None:

@@ -7,15 +7,16 @@ import sqlite3
 from pathlib import Path
 
 from service.storage import AnalysisStore, migrate, open_database
+from service.storage.facets import facets
 
-from .examples import analysis
+from .examples import analysis, follow
 from .processes import add_until_killed, context
 
-MOMENTS = 20
+MOMENTS = 100
 
 
 def test_every_acknowledged_analysis_survives_kill_9(tmp_path: Path) -> None:
-    """Killed at 20 random moments; each time the file is whole and holds every id that was said aloud, with its label."""
+    """Killed at 100 random moments; the file is then whole and has every id that was said aloud, with its label, in every list."""
     database = open_database(None, tmp_path)
     migrate.ensure(database)
     store, processes, chance = AnalysisStore(database), context(), random.Random(8)
@@ -26,7 +27,7 @@ def test_every_acknowledged_analysis_survives_kill_9(tmp_path: Path) -> None:
         writer.start()
         sender.close()
         assert receiver.poll(60), "the writer did not start"
-        writer.join(timeout=chance.uniform(0, 0.15))
+        writer.join(timeout=chance.uniform(0, 0.03))
         writer.kill()
         writer.join()
         first = len(acknowledged)
@@ -38,11 +39,15 @@ def test_every_acknowledged_analysis_survives_kill_9(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "analyses.sqlite3") as other:
         assert other.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert other.execute("PRAGMA foreign_key_check").fetchall() == []
+        listed = {(bytes(name), id_) for name, id_ in other.execute("SELECT facet, analysis_id FROM analysis_facets")}
     other.close()
     assert len(acknowledged) >= MOMENTS
     for id_, number in acknowledged.items():
         found = store.get(id_)
         assert found == analysis(number, labels={"number": str(number)}, answer="x" * (number * 997 % 20_000))
+        assert {(name, id_) for name in facets(found)} <= listed
+    kept = {each.id: each for each in follow(store, 200)}
+    assert listed == {(name, id_) for id_, each in kept.items() for name in facets(each)}
     database.close()
 
 

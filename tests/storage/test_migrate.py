@@ -14,10 +14,11 @@ from sqlalchemy import Connection, inspect, text
 
 from service.errors import Unavailable
 from service.storage import AnalysisStore, Database, migrate, open_database, schema
+from service.storage.facets import facets
 from service.storage.schema import SchemaState
 from service.storage.tables import METADATA
 
-from .examples import analysis
+from .examples import analysis, varied
 from .processes import context, start_and_add
 
 LATER = '''"""A later schema, as the next version may have it."""
@@ -25,7 +26,7 @@ LATER = '''"""A later schema, as the next version may have it."""
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
+revision = "9000"
 down_revision = "{before}"
 branch_labels = None
 depends_on = None
@@ -40,12 +41,15 @@ def downgrade():
 '''
 
 
+OPTIONS = {"version_table": schema.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+
+
 @pytest.fixture
 def later_migrations(tmp_path: Path) -> Path:
     """The migrations and one more."""
     folder = tmp_path / "later 100%"
     shutil.copytree(schema.FOLDERS[-1], folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "0002_later.py").write_text(LATER.format(before=schema.head()))
+    (folder / "versions" / "9000_later.py").write_text(LATER.format(before=schema.head()))
     return folder
 
 
@@ -69,6 +73,11 @@ def execute(database: Database, statement: str) -> None:
     database.write(lambda connection: connection.execute(text(statement)))
 
 
+def differences(connection: Connection) -> list[object]:
+    """What the tables in the code have otherwise than those of the database."""
+    return list(compare_metadata(MigrationContext.configure(connection, opts=OPTIONS), METADATA))
+
+
 def test_an_empty_database_is_brought_to_head_once(empty_database: Database) -> None:
     assert empty_database.schema_state() is SchemaState.EMPTY
     migrate.ensure(empty_database)
@@ -80,10 +89,6 @@ def test_an_empty_database_is_brought_to_head_once(empty_database: Database) -> 
 
 
 def test_the_tables_in_the_code_are_those_that_the_migrations_make(database: Database) -> None:
-    def differences(connection: Connection) -> list[object]:
-        options = {"version_table": schema.VERSION_TABLE, "compare_type": True, "compare_server_default": True}
-        return list(compare_metadata(MigrationContext.configure(connection, opts=options), METADATA))
-
     assert database.read(differences) == []
 
 
@@ -107,6 +112,44 @@ def test_down_and_up_again_leaves_a_working_database(database: Database) -> None
     assert len(AnalysisStore(database).page(5, label="team:red").items) == 1
 
 
+def facet_rows(database: Database) -> set[tuple[object, ...]]:
+    query = text("SELECT facet, created_us, lower_s, analysis_id FROM analysis_facets")
+    rows = database.read(lambda connection: connection.execute(query).all())
+    return {(bytes(facet), *others) for facet, *others in rows}
+
+
+def test_lists_are_filled_with_what_was_kept_before_there_were_facets(database: Database) -> None:
+    """More analyses than a batch of the migration, with labels, notes in several scripts, and chips and bounds that are absent."""
+    store = AnalysisStore(database)
+    given = [*varied(range(60)), analysis(900, note="Größe: STRASSE/straße ①é_x 大きさ", labels={"a": "é:ü", "b": ""}, space="other")]
+    given.append(analysis(901, note=" ".join(f"w{n}-{n}" for n in range(40))))
+    for one in given:
+        store.add(one)
+    before = facet_rows(database)
+    migrate.downgrade(database, "0001")
+    columns = "l.space, l.created_us, l.lower_s, a.space, a.created_us, a.lower_s"
+    repeated = text(f"SELECT {columns} FROM analysis_labels l JOIN analyses a ON a.id = l.analysis_id")  # noqa: S608 - names from above
+    rows = database.read(lambda connection: connection.execute(repeated).all())
+    assert rows
+    assert all(tuple(row[:3]) == tuple(row[3:]) for row in rows)
+    migrate.upgrade(database)
+    assert facet_rows(database) == before
+    assert before == {(name, one.created_us, one.lower_s, one.id) for one in given for name in facets(one)}
+    assert [store.get(one.id, one.space) for one in given] == given
+
+
+def test_what_the_first_schema_can_hold_survives_every_step_down_and_all_up(database: Database) -> None:
+    store, kept = AnalysisStore(database), analysis(labels={"team": "red"}, note="tuned")
+    store.add(kept)
+    while database.read(lambda connection: MigrationContext.configure(connection, opts=OPTIONS).get_current_revision()) != "0001":
+        migrate.downgrade(database, "-1")
+        assert database.schema_state() is SchemaState.BEHIND
+    migrate.upgrade(database)
+    assert store.get(kept.id) == kept
+    assert store.page(5, label="team:red").items == store.page(5, text="tuned").items == (kept.headline,)
+    assert database.read(differences) == []
+
+
 @pytest.mark.usefixtures("later_version")
 def test_rows_survive_a_step_up_down_and_up(database: Database) -> None:
     store, kept = AnalysisStore(database), analysis(labels={"team": "red"})
@@ -116,7 +159,7 @@ def test_rows_survive_a_step_up_down_and_up(database: Database) -> None:
         if step == "up":
             migrate.upgrade(database)
         else:
-            migrate.downgrade(database, "0001")
+            migrate.downgrade(database, "-1")
         assert ("colour" in columns(database)) is (step == "up")
         assert store.get(kept.id) == kept
 
@@ -129,7 +172,7 @@ def test_an_older_sqlite_file_is_copied_and_then_upgraded(database: Database) ->
     migrate.ensure(database)
     assert database.schema_state() is SchemaState.HEAD
     copies = [path for path in database.path.parent.iterdir() if "before" in path.name]
-    assert [path.name for path in copies] == ["analyses.sqlite3.before-0002"]
+    assert [path.name for path in copies] == ["analyses.sqlite3.before-9000"]
     assert copies[0].stat().st_mode & 0o777 == 0o600
     restored = database.path.parent / "restored"
     restored.mkdir()
@@ -171,7 +214,7 @@ def test_a_database_of_another_application_is_left_alone(empty_database: Databas
 @pytest.mark.usefixtures("later_version")
 def test_a_migration_that_fails_leaves_everything_as_it_was(database: Database, later_migrations: Path) -> None:
     AnalysisStore(database).add(analysis())
-    script = later_migrations / "versions" / "0002_later.py"
+    script = later_migrations / "versions" / "9000_later.py"
     script.write_text(script.read_text().replace("def downgrade", "    raise RuntimeError('half way')\n\n\ndef downgrade"))
     with pytest.raises(RuntimeError, match="half way"):
         migrate.upgrade(database)

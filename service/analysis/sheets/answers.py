@@ -10,9 +10,9 @@ import orjson
 from ...catalogue import Catalogue
 from ...catalogue.chip import Chip
 from ...errors import Fault, InvalidInput
-from ...storage import Analysis
-from ...tables.table import Sheet
-from .. import history, units
+from ...storage import Analysis, Headline
+from ...tables.table import Flow, Sheet
+from .. import history, moments, units
 from . import provenance, rows
 
 SUMMARY: Final = (
@@ -22,11 +22,18 @@ SUMMARY: Final = (
 """The columns of a list of analyses, also of an empty one."""
 
 
-def analyses(shown: Sequence[Analysis], catalogue: Catalogue) -> Sheet:
+def analyses(shown: Sequence[Headline], catalogue: Catalogue) -> Sheet:
     """A list of saved analyses."""
     table = rows.table([rows.row(history.summary(each)) for each in shown], SUMMARY)
     refs = {f"{each.chip_id}@{each.chip_revision}" for each in shown if each.chip_id is not None}
     return Sheet(table, units.units(SUMMARY), [*provenance.asked_now(catalogue), *provenance.sources(known(refs, catalogue))])
+
+
+def selection(parts: Iterator[Sequence[Headline]], expected: int, catalogue: Catalogue) -> Sheet:
+    """Any number of saved analyses, part after part."""
+    columns = (rows.table([rows.row(history.summary(each)) for each in part], SUMMARY).columns for part in parts)
+    table = Flow(SUMMARY, (), parts=columns, expected=expected)
+    return Sheet(table, units.units(SUMMARY), provenance.asked_now(catalogue))
 
 
 def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:
@@ -36,7 +43,7 @@ def analysis(kept: Analysis, catalogue: Catalogue) -> Sheet:
     totals = rows.row({"totals": answer["result"].get("totals", {})})
     about = [
         *provenance.versions(answer["engine_version"], answer["catalogue_digest"]),
-        ("asked_at", history.moment(kept.created_us)),
+        ("asked_at", moments.moment(kept.created_us)),
         *((name, str(value)) for name, value in rows.row({"labels": dict(kept.labels), "note": kept.note}).items() if value is not None),
         *((name, str(value)) for name, value in totals.items() if value is not None),
         *provenance.sources(known(_chips([answer]), catalogue)),

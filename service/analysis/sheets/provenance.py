@@ -9,7 +9,7 @@ from ... import __version__
 from ...catalogue import Catalogue
 from ...catalogue.record import Record
 from ...engine import ENGINE_VERSION
-from ..history import moment, now_us
+from ..moments import moment, now_us
 
 Pairs = list[tuple[str, str]]
 

@@ -17,6 +17,7 @@ from . import (
     evaluate,
     fit,
     health,
+    keys,
     meta,
     metrics,
     openapi,
@@ -26,8 +27,8 @@ from . import (
 )
 
 MODULES = (
-    evaluate, compare, rank, fit, batches, cells, charts, analyses, comparisons, ops, chips, clusters, meta, problems, health, metrics,
-    openapi, docs,
+    evaluate, compare, rank, fit, batches, cells, charts, analyses, comparisons, ops, chips, clusters, meta, problems, keys, health,
+    metrics, openapi, docs,
 )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ EXAMPLE: Final = (
 TEMPLATE: Final[dict[int | str, dict[str, Any]]] = {**TAGGED, 503: {}}
 
 
-@routes.post("/v1/batches", response_class=TableResponse, responses={**TABLE_ANSWER}, openapi_extra=table_body(EXAMPLE))
+@routes.post("/v1/batches", scope="evaluate", response_class=TableResponse, responses={**TABLE_ANSWER}, openapi_extra=table_body(EXAMPLE))
 async def post_batch(call: Call, asked: Annotated[BatchQuery, Query()]) -> Response:
     """The table with an answer in every row that asks. Rows keep their order and the caller's own columns; ours are appended."""
     service, upload = call.service, await received(call)
@@ -45,7 +45,7 @@ class CsvResponse(Response):
     media_type = FORMATS["csv"].media_types[0]
 
 
-@routes.get("/v1/batches/template.csv", response_class=CsvResponse, responses=TEMPLATE, openapi_extra=IF_NONE_MATCH)
+@routes.get("/v1/batches/template.csv", scope="evaluate", response_class=CsvResponse, responses=TEMPLATE, openapi_extra=IF_NONE_MATCH)
 async def get_csv_template(call: Call, asked: Annotated[TemplateQuery, Query()]) -> Response:
     """A table to begin with: the columns of an op, or of all, with a row for each that is answered as it stands."""
     return await _template(call, asked, FORMATS["csv"])
@@ -55,7 +55,7 @@ class XlsxResponse(Response):
     media_type = FORMATS["xlsx"].media_types[0]
 
 
-@routes.get("/v1/batches/template.xlsx", response_class=XlsxResponse, responses=TEMPLATE, openapi_extra=IF_NONE_MATCH)
+@routes.get("/v1/batches/template.xlsx", scope="evaluate", response_class=XlsxResponse, responses=TEMPLATE, openapi_extra=IF_NONE_MATCH)
 async def get_xlsx_template(call: Call, asked: Annotated[TemplateQuery, Query()]) -> Response:
     """The same as a workbook, with the chips, ops and number formats to choose from, and a sheet that says what the columns mean."""
     return await _template(call, asked, FORMATS["xlsx"])

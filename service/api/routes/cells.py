@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import PlainTextResponse, Response
 
 from ...analysis.batches import cells
@@ -13,15 +13,16 @@ from ...schemas.batches import CellQuery, CellsQuery
 from ..call import Call
 from ..cells import MEMBERS, CellRoute, kept, members
 from ..conditions import TAGGED
+from .router import Routes
 
-routes = APIRouter(route_class=CellRoute, tags=["tables"])
+routes = Routes("tables", CellRoute)
 
 
 class CellsResponse(Response):
     media_type = "text/csv"
 
 
-@routes.get("/v1/cell/{metric}", response_class=PlainTextResponse, responses=TAGGED, openapi_extra=MEMBERS)
+@routes.get("/v1/cell/{metric}", scope="cell", response_class=PlainTextResponse, responses=TAGGED, openapi_extra=MEMBERS)
 async def get_cell(call: Call, metric: str, asked: Annotated[CellQuery, Query()]) -> Response:
     """One number. `#N/A` stands for one that does not exist."""
     found = cells.metric(metric)
@@ -31,7 +32,7 @@ async def get_cell(call: Call, metric: str, asked: Annotated[CellQuery, Query()]
     return kept(call, text, "text/plain")
 
 
-@routes.get("/v1/cells.csv", response_class=CellsResponse, responses={**TAGGED, 413: {}, 503: {}}, openapi_extra=MEMBERS)
+@routes.get("/v1/cells.csv", scope="cell", response_class=CellsResponse, responses={**TAGGED, 413: {}, 503: {}}, openapi_extra=MEMBERS)
 async def get_cells(call: Call, asked: Annotated[CellsQuery, Query()]) -> Response:
     """A row for each of several questions, a column for each metric. A member with several values lists them: `m=1,2,4`."""
     service, style = call.service, Style(asked.unit, asked.decimals)

@@ -43,7 +43,7 @@ class OneRoofQuery(ChartQuery, ExportQuery):
     """One roof of a chip, and in which form."""
 
 
-@routes.get("/v1/charts/roofline", response_model=ChartDocument, response_class=ExportResponse, responses=BOUNDED)
+@routes.get("/v1/charts/roofline", scope="evaluate", response_model=ChartDocument, response_class=ExportResponse, responses=BOUNDED)
 async def get_chart(call: Call, asked: Annotated[OneRoofQuery, Query()]) -> Response:
     """The roof of a chip in one number format."""
     catalogue = call.service.catalogue
@@ -51,12 +51,13 @@ async def get_chart(call: Call, asked: Annotated[OneRoofQuery, Query()]) -> Resp
     return await exported(call, asked, _export(found, catalogue))
 
 
-@routes.post("/v1/charts/roofline", response_model=ChartDocument, response_class=ExportResponse, responses=EXPORTED)
+@routes.post("/v1/charts/roofline", scope="evaluate", response_model=ChartDocument, response_class=ExportResponse, responses=EXPORTED)
 async def post_chart(call: Call, question: ChartBody, asked: Annotated[ExportQuery, Query()]) -> Response:
     """The roofs of cases and of saved analyses, one for each chip and number format, with their points."""
     service, stored = call.service, dict[str, str]()
     charts.check_limits(question)
     if question.analyses:
+        call.maker.require("read")
         stored = await service.pools.database(lambda: history.answers(question.analyses, service.analyses))
     cost = question.points + compare.ROWS_PER_CASE * len(question.cases)
     found = await service.pools.compute(cost, lambda: charts.of_questions(question, service.catalogue, stored))

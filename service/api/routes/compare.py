@@ -39,7 +39,7 @@ EXAMPLES: Final[dict[str, Any]] = {
 ComparisonBody = Annotated[Comparison, Body(openapi_examples=EXAMPLES)]
 
 
-@routes.post("/v1/compare", response_model=ComparisonDocument, response_class=ExportResponse, responses=EXPORTED)
+@routes.post("/v1/compare", scope="evaluate", response_model=ComparisonDocument, response_class=ExportResponse, responses=EXPORTED)
 async def post_compare(call: Call, question: ComparisonBody, asked: Annotated[ExportQuery, Query()]) -> Response:
     """What each case takes, what binds it, and why it differs from the first; as a table, a row for each case."""
     service = call.service

@@ -32,13 +32,13 @@ EXAMPLES: Final[dict[str, Any]] = {
 ComparisonBody = Annotated[SavedComparison, Body(openapi_examples=EXAMPLES)]
 
 
-@routes.post("/v1/comparisons", response_model=SavedComparisonDocument, response_class=ExportResponse, responses=EXPORTED)
+@routes.post("/v1/comparisons", scope="read", response_model=SavedComparisonDocument, response_class=ExportResponse, responses=EXPORTED)
 async def post_comparison(call: Call, question: ComparisonBody, asked: Annotated[ExportQuery, Query()]) -> Response:
     """What each analysis has against the base, what differs in the question, and why the time does. Answers are read as stored."""
     return await _compared(call, question, asked, document.IN_BODY)
 
 
-@routes.get("/v1/comparisons", response_model=SavedComparisonDocument, response_class=ExportResponse, responses=BOUNDED)
+@routes.get("/v1/comparisons", scope="read", response_model=SavedComparisonDocument, response_class=ExportResponse, responses=BOUNDED)
 async def get_comparison(call: Call, asked: Annotated[LinkedComparison, Query()]) -> Response:
     """The same as a link, which can be kept and handed on; as a table, a row for each analysis."""
     return await _compared(call, asked.question, asked, IN_QUERY)

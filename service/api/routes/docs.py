@@ -31,7 +31,7 @@ _POLICY: Final = (
 )
 
 
-@routes.get("/docs", response_class=HTMLResponse, include_in_schema=False)
+@routes.get("/docs", scope="public", response_class=HTMLResponse, include_in_schema=False)
 async def get_docs(call: Call) -> Response:
     """The page."""
     page = resource(call, _content("docs.html"), "text/html")
@@ -53,4 +53,4 @@ def _asset(file: str, media_type: str) -> Callable[[Call], Coroutine[Any, Any, R
 
 for _path, (_file, _media_type) in _ASSETS.items():
     _class = type("Asset", (Response,), {"media_type": _media_type})
-    routes.add_api_route(_path, _asset(_file, _media_type), response_class=_class, include_in_schema=False)
+    routes.get(_path, scope="public", response_class=_class, include_in_schema=False)(_asset(_file, _media_type))

@@ -21,7 +21,7 @@ EXAMPLES: Final = {kind: {"summary": kind, "value": ops.question(kind)} for kind
 QuestionBody = Annotated[Question, Body(openapi_examples=EXAMPLES)]
 
 
-@routes.post("/v1/evaluate", response_model=Answer)
+@routes.post("/v1/evaluate", scope="evaluate", response_model=Answer)
 async def post_evaluate(call: Call, question: QuestionBody) -> Response:
     """What binds an op, or a list of ops, on a chip, by how much, and what would change it."""
     service, rows = call.service, evaluate.rows(question)

@@ -28,7 +28,7 @@ EXAMPLES: Final[dict[str, Any]] = {
 }
 
 
-@routes.post("/v1/fit", response_model=FitDocument)
+@routes.post("/v1/fit", scope="evaluate", response_model=FitDocument)
 async def post_fit(call: Call, question: Annotated[FitQuestion, Body(openapi_examples=EXAMPLES)]) -> Response:
     """What each chip holds, whether that fits its HBM, what takes most, and the largest batch that fits."""
     service, cost = call.service, fit.rows(question)

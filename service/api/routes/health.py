@@ -20,13 +20,13 @@ READY_S: Final = 2.0
 """How long [s] readiness waits for the database: less than those who ask for it wait for the answer."""
 
 
-@routes.get("/livez", response_model=Liveness)
+@routes.get("/livez", scope="public", response_model=Liveness)
 async def get_livez(call: Call) -> Response:
     """Whether the process answers. Touches nothing else."""
     return answer(b'{"status":"alive"}')
 
 
-@routes.get("/readyz", response_model=Readiness, responses={503: {}})
+@routes.get("/readyz", scope="public", response_model=Readiness, responses={503: {}})
 async def get_readyz(call: Call) -> Response:
     """Whether the service takes callers. The database answers with the schema of this version, and nothing has told it to end."""
     service = call.service

@@ -10,6 +10,7 @@ from ... import __version__
 from ...analysis.batches.cells import METRICS, MOST_VALUES
 from ...analysis.batches.questions import MOST_GROUPS
 from ...analysis.evaluate import DOCUMENT_VERSION
+from ...analysis.keys import MOST_KEYS
 from ...engine import ENGINE_VERSION
 from ...engine.dtypes import ALIASES, DTYPES
 from ...schemas.limits import (
@@ -18,6 +19,7 @@ from ...schemas.limits import (
     MAX_COMPARED,
     MAX_COMPARED_BYTES,
     MAX_COMPARED_OPS,
+    MAX_EXPORTED,
     MAX_OPS,
     MAX_POINTS,
     MAX_RANKED_LAYOUTS,
@@ -61,10 +63,12 @@ LIMITS: Final = {
     "table_cells": MOST_CELLS,
     "table_groups": MOST_GROUPS,
     "cells": MOST_VALUES,
+    "keys": MOST_KEYS,
+    "exported_analyses": MAX_EXPORTED,
 }
 
 
-@routes.get("/v1/meta", response_model=Meta, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
+@routes.get("/v1/meta", scope="read", response_model=Meta, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
 async def get_meta(call: Call) -> Response:
     """Versions, limits, number formats, what cells can ask for, and all kinds of problems."""
     document = {
@@ -72,7 +76,7 @@ async def get_meta(call: Call) -> Response:
         "engine_version": ENGINE_VERSION,
         "document_version": DOCUMENT_VERSION,
         "catalogue_digest": call.service.catalogue.digest,
-        "limits": LIMITS,
+        "limits": {**LIMITS, "key_requests_per_minute": call.service.settings.key_requests_per_minute},
         "number_formats": number_formats(),
         "metrics": [{"name": each.name, "unit": each.unit, "meaning": each.meaning} for each in METRICS.values()],
         "problems": [described(code) for code in CODES.values()],

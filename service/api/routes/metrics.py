@@ -11,7 +11,7 @@ from .router import router
 routes = router("operations")
 
 
-@routes.get("/metrics", response_class=PlainTextResponse)
+@routes.get("/metrics", scope="read", response_class=PlainTextResponse)
 async def get_metrics(call: Call) -> Response:
     """Counts of requests, of work and of what failed, in the text format of Prometheus."""
     return Response(call.service.metrics.text(), headers={"content-type": MEDIA_TYPE})

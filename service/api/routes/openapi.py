@@ -20,14 +20,14 @@ class YAMLResponse(Response):
     media_type = YAML
 
 
-@routes.get("/openapi.json", response_class=JSONResponse, include_in_schema=False)
+@routes.get("/openapi.json", scope="public", response_class=JSONResponse, include_in_schema=False)
 async def get_openapi_json(call: Call) -> Response:
     """The document as JSON."""
     service = call.service
     return resource(call, await service.pools.compute(_ROWS, lambda: service.contract.json))
 
 
-@routes.get("/openapi.yaml", response_class=YAMLResponse, include_in_schema=False)
+@routes.get("/openapi.yaml", scope="public", response_class=YAMLResponse, include_in_schema=False)
 async def get_openapi_yaml(call: Call) -> Response:
     """The document as YAML."""
     service = call.service

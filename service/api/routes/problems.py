@@ -17,7 +17,7 @@ from .router import router
 routes = router("operations")
 
 
-@routes.get("/problems/{code}", response_model=ProblemKind, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
+@routes.get("/problems/{code}", scope="public", response_model=ProblemKind, responses=TAGGED, openapi_extra=IF_NONE_MATCH)
 async def get_problem(call: Call, code: str) -> Response:
     """A kind of problem: its status, its title, and what it means."""
     if code not in CODES:

@@ -40,7 +40,7 @@ EXAMPLES: Final[dict[str, Any]] = {
 }
 
 
-@routes.post("/v1/rank", response_model=RankDocument)
+@routes.post("/v1/rank", scope="evaluate", response_model=RankDocument)
 async def post_rank(call: Call, question: Annotated[RankQuestion, Body(openapi_examples=EXAMPLES)]) -> Response:
     """Candidates of chip, mesh and layouts from the best on, and why others are left out."""
     service, cost = call.service, rank.rows(question)
