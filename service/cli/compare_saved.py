@@ -11,7 +11,7 @@ from ..schemas.comparisons import SavedComparison
 from ..schemas.reading import validate
 from ..settings import Settings
 from ..storage import AnalysisStore
-from .database import opened
+from .database import prepared
 from .output import put_json, put_text
 
 
@@ -22,7 +22,7 @@ def compare(names: Sequence[str], settings: Settings, *, strict: bool, is_json: 
     """
     base, *others = names
     asked = validate(SavedComparison, {"base": base, "others": others, "strict": strict})
-    with opened(settings) as database:
+    with prepared(settings) as database:
         found = document.chosen(asked, AnalysisStore(database), document.IN_BODY)
     text = document.compare(asked, found, load())
     if is_json:

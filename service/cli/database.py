@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from ..settings import Settings
-from ..storage import Database, migrate, open_database
+from ..storage import Database, migrate
+from .parts import opened
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[Database]:
+def prepared(settings: Settings) -> Iterator[Database]:
     """The database, with the schema of this version. Raises Unavailable."""
-    with closing(open_database(settings.database_url, settings.data_dir)) as database:
+    with closing(opened(settings)) as database:
         migrate.ensure(database)
         yield database

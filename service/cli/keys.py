@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import RenderableType
@@ -14,10 +14,9 @@ from ..schemas.keys import DAY_S, NewKey, NewSecret
 from ..schemas.reading import validate
 from ..settings import Settings
 from ..storage import Key, KeyStore
-from ..storage.migrate import ensure
 from .blocks import paragraph, table
+from .database import prepared
 from .output import put_json, put_text
-from .parts import opened
 
 
 def create(settings: Settings, name: str, scopes: Sequence[str], days: int | None, *, is_json: bool) -> None:
@@ -57,8 +56,7 @@ def show_all(settings: Settings, *, is_json: bool) -> None:
 @contextmanager
 def _store(settings: Settings) -> Iterator[KeyStore]:
     """The keys of the database, which gets its schema first where it is new: a first key is made before the first start."""
-    with closing(opened(settings)) as database:
-        ensure(database)
+    with prepared(settings) as database:
         yield KeyStore(database)
 
 

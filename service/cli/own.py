@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import tomllib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 import typer
@@ -25,11 +25,10 @@ from ..schemas.hardware import OwnChip, OwnCluster, OwnEntry
 from ..schemas.reading import parse, validate
 from ..settings import Settings
 from ..storage import EntryStore
-from ..storage.migrate import ensure
+from .database import prepared
 from .files import check_new, write_new
 from .hardware import catalogue
 from .output import put, put_json
-from .parts import opened
 from .question import read
 
 MOST_BYTES: Final = 2**20
@@ -39,8 +38,7 @@ MOST_BYTES: Final = 2**20
 @contextmanager
 def live(settings: Settings) -> Iterator[LiveCatalogue]:
     """The catalogue with the database that it is written to, whose schema is made ready first. Raises Unavailable."""
-    with closing(opened(settings)) as database:
-        ensure(database)
+    with prepared(settings) as database:
         hardware = LiveCatalogue(load(), EntryStore(database))
         hardware.refresh()
         yield hardware
