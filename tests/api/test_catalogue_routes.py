@@ -131,7 +131,7 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
     assert {name: meta[name] for name in ("service_version", "engine_version", "document_version", "catalogue_digest", "limits")} == {
         "service_version": "0.1.0",
         "engine_version": "0.1.0",
-        "document_version": 3,
+        "document_version": 4,
         "catalogue_digest": catalogue.digest,
         "limits": {
             "header_bytes": 32768,
@@ -142,6 +142,9 @@ def test_meta_says_versions_limits_and_formats(client: Client, catalogue: Catalo
             "ops": 1000,
             "rows": 100000,
             "cases": 100,
+            "compared": 50,
+            "compared_ops": 2500,
+            "compared_bytes": 64 * 2**20,
             "candidates": 256,
             "ranked_ops": 10_000,
             "ranked_layouts": 100_000,

@@ -61,6 +61,7 @@ def test_int8_against_bf16_whole(client: Client) -> None:
     made = client.post(PATH, json={"base": base, "others": [other]})
     assert (made.status_code, made.headers["content-type"]) == (200, "application/json")
     memory, compute, end = 34603008 / 1e12, 2147483648 / 1e14, 17301504 / 1e12
+    tiled = 34603008 + 15 * 2**19  # 16 tiles of 256 columns: each but the first reads a, of half a MiB, again
     operands = ("dtype", "a_dtype", "b_dtype", "out_dtype", "compute_dtype")
     assert made.json() == {
         "base": head(client, base),
@@ -83,6 +84,12 @@ def test_int8_against_bf16_whole(client: Client) -> None:
                     {"metric": "network_time_s", **beside(0.0, 0.0)},
                     {"metric": "attainable_flops_per_s", **beside(2147483648 / memory, 2147483648 / end)},
                     {"metric": "utilization", **beside(compute / memory, compute / 2 / end)},
+                    {"metric": "tile_hbm_bytes", **beside(tiled, tiled // 2)},
+                    {"metric": "tile_compute_time_s", **beside(compute, compute / 2)},
+                    {"metric": "tile_hbm_time_s", **beside(tiled / 1e12, tiled // 2 / 1e12)},
+                    {"metric": "tile_intensity_flops_per_byte", **beside(2147483648 / tiled, 2147483648 / (tiled // 2))},
+                    {"metric": "tile_padding_efficiency", **beside(1.0, 1.0)},
+                    {"metric": "tile_wave_efficiency", **beside(1.0, 1.0)},
                 ],
                 "thresholds": [{"path": "hbm", "variable": "m", **beside(*thresholds(client, base, other))}],
                 "bound": {"from": "hbm", "to": "hbm", "changed": False},
@@ -161,7 +168,7 @@ def test_the_table_has_a_row_for_each_and_the_sources_beside_it(client: Client) 
         for each in row["factors"]:
             assert float(line[f"factors.{each['cause']}.factor"]) == each["factor"]
         assert line["bound.to"] == row["bound"]["to"]
-    assert (lines[0]["moves"], lines[0]["warnings"]) == ("hbm → compute; hbm: hbm → compute", "Other work: m.")
+    assert (lines[0]["moves"], lines[0]["warnings"]) == ("hbm → compute; hbm: hbm → compute; tile: hbm → compute", "Other work: m.")
     assert (lines[1]["moves"], lines[1]["warnings"]) == ("", "")
     book = openpyxl.load_workbook(io.BytesIO(client.get(f"{document['permalink']}&format=xlsx").content))
     about = list(book["provenance"].iter_rows(values_only=True))

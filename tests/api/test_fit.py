@@ -66,7 +66,7 @@ def test_gathered_weights(client: Client, catalogue: Catalogue) -> None:
         "assumed": defaults("collectives", "plan"),
         "notes": ["Each collective writes a copy beside the array that it reads.", AT_ONCE, WHOLE_HBM],
         "engine_version": "0.1.0",
-        "document_version": 3,
+        "document_version": 4,
         "catalogue_digest": catalogue.digest,
     }
 
@@ -107,7 +107,7 @@ def test_a_list(client: Client, catalogue: Catalogue) -> None:
             WHOLE_HBM,
         ],
         "engine_version": "0.1.0",
-        "document_version": 3,
+        "document_version": 4,
         "catalogue_digest": catalogue.digest,
     }
     assert [(op["kind"], op["count"]) for op in body["ops"]] == [("matmul", 2), ("copy", 1)]

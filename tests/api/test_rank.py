@@ -124,7 +124,7 @@ def test_three_places_for_one_product(client: Client, catalogue: Catalogue) -> N
             {"pointer": "/options/plan", "value": "rules"},
         ],
         "engine_version": "0.1.0",
-        "document_version": 3,
+        "document_version": 4,
         "catalogue_digest": catalogue.digest,
     }
 
