@@ -63,7 +63,8 @@ def operation(contract: BaseSchema, name: str) -> APIOperation[Any, Any, Any, An
 def meant(body: Any, nth: int) -> Any:
     """`body` with chips that exist, one question where it could have none or two, one candidate, and two cases with targets.
 
-    Of every second candidate and case the place, or the op, stays what was made up.
+    Of every second candidate and case the place, or the op, stays what was made up. Of a question every fourth is one that is surely
+    answered, with what was made up beside it.
     """
     if isinstance(body, list):
         return [meant(each, nth) for each in body]
@@ -77,6 +78,9 @@ def meant(body: Any, nth: int) -> Any:
         known.pop("op", None)
     elif "target" in known:
         known["op"] = known.get("op") or MATMUL
+    if "target" in known and nth % 4 == 2:
+        beside = {name: each for name, each in known.items() if name not in {"ops", "sharding", "options", "measured_s"}}
+        known = {**beside, "op": MATMUL, "target": {"chip": CHIPS[0]}}
     if known.get("candidates"):
         known.pop("ops", None)
         place = {name: each for name, each in known["candidates"][0].items() if name != "op"}
@@ -163,6 +167,7 @@ def test_what_was_kept_is_found_by_following_the_links(contract: BaseSchema, add
     @BOUNDED
     @given(case=operation(contract, "POST /v1/analyses").as_strategy(generation_mode=GenerationMode.POSITIVE))
     def keep_and_read(case: AnyCase) -> None:
+        case.headers.pop("Idempotency-Key", None)  # what is answered again is as it was, not as it is
         kept = ask(case).call_and_validate(base_url=address)
         for link in OPERATIONS["POST /v1/analyses"]["responses"].get(str(kept.status_code), {}).get("links", {}).values():
             target = next(name for name, described in OPERATIONS.items() if described["operationId"] == link["operationId"])
