@@ -9,12 +9,16 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..bootstrap import say
 from ..catalogue import Catalogue, load
 from ..errors import Unavailable
 from ..settings import Settings
+
+if TYPE_CHECKING:
+    from ..analysis.hardware.live import LiveCatalogue
+    from ..storage import Database
 
 FILE_NAME: Final = "analyses.sqlite3"
 
@@ -24,18 +28,24 @@ def catalogue() -> Catalogue:
     settings, shipped = Settings.from_environment(os.environ), load()
     if settings.database_url is None and not has_entries(settings.data_dir / FILE_NAME):
         return shipped
-    from ..analysis.hardware.live import LiveCatalogue
-    from ..storage import EntryStore
     from .parts import opened
 
     try:
         with closing(opened(settings)) as database:
-            live = LiveCatalogue(shipped, EntryStore(database))
-            live.refresh()
-            return live.current
+            return catalogue_of(database).current
     except Unavailable as error:
         say(f"own chips and systems are left out: {error.detail}")
         return shipped
+
+
+def catalogue_of(database: Database) -> LiveCatalogue:
+    """The shipped catalogue with the entries of a database as they are now. Raises Unavailable."""
+    from ..analysis.hardware.live import LiveCatalogue
+    from ..storage import EntryStore
+
+    hardware = LiveCatalogue(load(), EntryStore(database))
+    hardware.refresh()
+    return hardware
 
 
 def has_entries(file: Path) -> bool:

@@ -17,17 +17,15 @@ from ..analysis.hardware.submission import Submission
 from ..analysis.moments import now_us
 from ..api.answers import found, written
 from ..bootstrap import say
-from ..catalogue import load
 from ..catalogue.own import CHIP, Kind, OwnRecord, exported
 from ..catalogue.toml import written as toml
 from ..errors import InvalidInput, NotFound, refuse
 from ..schemas.hardware import OwnChip, OwnCluster, OwnEntry
 from ..schemas.reading import parse, validate
 from ..settings import Settings
-from ..storage import EntryStore
 from .database import prepared
 from .files import check_new, write_new
-from .hardware import catalogue
+from .hardware import catalogue, catalogue_of
 from .output import put, put_json
 from .question import read
 
@@ -39,9 +37,7 @@ MOST_BYTES: Final = 2**20
 def live(settings: Settings) -> Iterator[LiveCatalogue]:
     """The catalogue with the database that it is written to, whose schema is made ready first. Raises Unavailable."""
     with prepared(settings) as database:
-        hardware = LiveCatalogue(load(), EntryStore(database))
-        hardware.refresh()
-        yield hardware
+        yield catalogue_of(database)
 
 
 def bring_in(kind: Kind, file: str | None, settings: Settings, *, is_json: bool) -> None:

@@ -154,6 +154,25 @@ def compare(
 
 
 @app.command()
+def recompute(
+    analysis: Annotated[str, typer.Argument(metavar="ID", help="The id of a saved analysis.")],
+    data: DataOption = None,
+    database_url: UrlOption = None,
+    *,
+    json: JsonFlag = False,
+) -> None:
+    """Ask the question of a saved analysis again, and say what changed and why.
+
+    With today's engine and the newest revision of the chip, as by POST /v1/analyses/{id}/recompute. On a terminal a table, elsewhere the
+    API's answer.
+    """
+    with explained(json):
+        from .recompute import recompute as run
+
+        run(analysis, Settings.from_environment(os.environ, data_dir=data, database_url=database_url), is_json=is_json(json))
+
+
+@app.command()
 def batch(
     file: Annotated[str | None, typer.Argument(metavar="[FILE]", help="The table; - or nothing reads standard input.")] = None,
     output: Annotated[

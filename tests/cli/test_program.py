@@ -20,21 +20,22 @@ Options:
   -h, --help  Show this message and exit.
 
 Commands:
-  serve     Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
-  evaluate  Answer one question, JSON as for POST /v1/evaluate.
-  compare   Hold cases, or saved analyses, against the first.
-  batch     Answer the rows of a table, as POST /v1/batches does.
-  chart     Draw rooflines: of a chip, or of cases with their points.
-  chips     List the chips, or show all that is known of one, with sources.
-  clusters  List the systems, chips wired together, or show one with sources.
-  ops       List the ops, or describe one: fields, formulas, an example.
-  migrate   Bring the schema of the database to this version.
-  backup    Write all that the database keeps to a file, while the service goes on.
-  restore   Bring a backup back into an empty database, all of it or nothing.
-  openapi   Print the OpenAPI document, as committed in openapi.yaml.
-  chip      Keep chips of your own: import, export, delete TOML files.
-  cluster   Keep systems of your own: import, export, delete TOML files.
-  keys      Make, list, rotate and revoke keys.
+  serve      Answer over HTTP until told to stop (SIGTERM, Ctrl-C).
+  evaluate   Answer one question, JSON as for POST /v1/evaluate.
+  compare    Hold cases, or saved analyses, against the first.
+  recompute  Ask the question of a saved analysis again, and say what changed and why.
+  batch      Answer the rows of a table, as POST /v1/batches does.
+  chart      Draw rooflines: of a chip, or of cases with their points.
+  chips      List the chips, or show all that is known of one, with sources.
+  clusters   List the systems, chips wired together, or show one with sources.
+  ops        List the ops, or describe one: fields, formulas, an example.
+  migrate    Bring the schema of the database to this version.
+  backup     Write all that the database keeps to a file, while the service goes on.
+  restore    Bring a backup back into an empty database, all of it or nothing.
+  openapi    Print the OpenAPI document, as committed in openapi.yaml.
+  chip       Keep chips of your own: import, export, delete TOML files.
+  cluster    Keep systems of your own: import, export, delete TOML files.
+  keys       Make, list, rotate and revoke keys.
 """
 
 
@@ -49,6 +50,7 @@ def test_help_says_what_there_is() -> None:
         ("serve", ("--host", "--port", "--data", "--database-url", "--allow-unauthenticated", "ROOFLINE_DATABASE_URL")),
         ("evaluate", ("[FILE]", "--json", "POST /v1/evaluate")),
         ("compare", ("FILE", "ID ID", "--strict", "--data", "--database-url", "--json", "POST /v1/compare", "POST /v1/comparisons")),
+        ("recompute", ("ID", "--data", "--database-url", "--json", "/v1/analyses/{id}/recompute")),
         ("chart", ("[FILE]", "--chip", "--dtype", "--points", "-o", "--force", "SVG")),
         ("chips", ("[ID]", "--vendor", "--kind", "--dtype", "--year", "--text", "--json", "id@revision")),
         ("clusters", ("[ID]", "--json", "id@revision")),
