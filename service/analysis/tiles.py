@@ -177,9 +177,10 @@ def lever(gain: Real, report: Report, cells: Cells) -> dict[str, Any]:
 
 def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report, *, is_known: bool) -> Iterator[str]:
     """What must be said of the layer, or why it is null."""
+    has_tiles = found is not None and found.layer is not None
     if not report.bytes:
         yield EXCHANGED
-    elif not term.demand().has_product:
+    elif not has_tiles and not term.demand().has_product:
         yield UNTILED
         if isinstance(options.tile, TileModel):
             yield UNUSED
