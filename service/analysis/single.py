@@ -59,12 +59,16 @@ def reported(asked: Asked, setting: Setting) -> Report:
     return report
 
 
-def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) -> Found:
-    """A report as a document; one row as numbers, the rows of lists as lists; `assumed` is what was left out beside the op."""
+def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed, foreseen: Expected | None = None) -> Found:
+    """A report as a document; one row as numbers, the rows of lists as lists.
+
+    assumed   what was left out beside the op
+    foreseen  the prediction of its time, where it is known
+    """
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
-    foreseen = _expected(asked, report, setting, setting.fabric)
+    foreseen = foreseen or _expected(asked, report, setting, setting.fabric)
     found = result(asked, report, others, foreseen.time, cells, tiles=_tiles(report, foreseen, setting, cells))
     said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
     of_tiles = tiles.notes(asked.term, foreseen.kernels, setting.options, report, is_known=foreseen.time is not None)

@@ -14,6 +14,7 @@ from ..settings import Settings
 from ..storage import AnalysisStore, Database
 from .metrics import Metrics
 from .pools import Pools
+from .waiting import Waiting
 
 
 class Spellings(Protocol):
@@ -40,6 +41,10 @@ class Service:
     contract: Spellings
     metrics: Metrics
     stopping: Event = field(default_factory=Event)
+
+    @cached_property
+    def waiting(self) -> Waiting:
+        return Waiting(self.catalogue)
 
     @cached_property
     def analyses(self) -> AnalysisStore:
