@@ -13,7 +13,6 @@ from ..catalogue import Catalogue
 from ..engine import batch
 from ..engine.collective import Collective
 from ..engine.ops.attention import Attention
-from ..errors import ServiceError
 from ..schemas.evaluate import Question, TileModel
 from . import evaluate
 from .evaluate import Answer, OneOp
@@ -55,7 +54,7 @@ def _row(question: Question, catalogue: Catalogue) -> OneOp | None:
         return None
     try:
         op = evaluate.read_one(question, question.op, catalogue)
-    except ServiceError:
+    except Exception:  # noqa: BLE001 - found again, and then raised, where the question is asked by itself
         return None
     return None if op.asked.columns is not None or isinstance(op.asked.term, Collective) else op
 
@@ -84,5 +83,5 @@ def _of_rows(group: Mapping[int, OneOp], catalogue: Catalogue) -> dict[int, Outc
         return {
             at: evaluate.written(op, each, time, catalogue) for (at, op), each, time in zip(group.items(), reports, foreseen, strict=True)
         }
-    except ServiceError:
+    except Exception:  # noqa: BLE001 - whatever it is, it is of some of them, and is found again where each is asked by itself
         return {}
