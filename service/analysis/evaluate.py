@@ -9,15 +9,18 @@ from typing import Any
 from ..catalogue import Catalogue
 from ..engine import ENGINE_VERSION
 from ..engine.fabric import Fabric
+from ..engine.report import Report
 from ..errors import OverLimit
 from ..schemas.evaluate import PlanModel, Question, TileModel
 from ..schemas.limits import MAX_OPS
+from ..schemas.terms import OpModel
 from . import canonical, listing, single
+from .expected import Expected
 from .layouts import lay
 from .measured import with_measured
 from .single import Setting
 from .targets import Target, resolve
-from .terms import lists_of, read
+from .terms import Asked, lists_of, read
 
 DOCUMENT_VERSION = 4
 """Rises when a layer is added to the answer."""
@@ -74,24 +77,49 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
     """
     if question.ops is not None and len(question.ops) > MAX_OPS:
         raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
-    target = resolve(question.target, catalogue)
-    options = members_of(question.options)
-    assumed = [*target.assumed, *left_out(question.options)]
     if question.op is not None:
-        asked = read(question.op, "/op")
-        setting = Setting(target, question.options, lay(asked, question.sharding, target, question.options))
-        found = single.written(asked, single.reported(asked, setting), setting, assumed)
-        sharding = {} if question.sharding is None else {"sharding": question.sharding.document()}
-        members: dict[str, Any] = {"op": found.op, **sharding}
-    else:
-        fabric = Fabric(target.wired.mesh, question.options.collectives)
-        found = listing.evaluate(question.ops or [], Setting(target, question.options, fabric), assumed)
-        members = found.op
-    result = found.result
+        op = read_one(question, question.op, catalogue)
+        return written(op, single.reported(op.asked, op.setting), None, catalogue)
+    target = resolve(question.target, catalogue)
+    setting = Setting(target, question.options, Fabric(target.wired.mesh, question.options.collectives))
+    found = listing.evaluate(question.ops or [], setting, _assumed(question, target))
+    return _answer(question, target, found.op, found.result, catalogue)
+
+
+@dataclass(frozen=True)
+class OneOp:
+    """A question about one op, as understood."""
+
+    question: Question
+    asked: Asked
+    setting: Setting
+
+
+def read_one(question: Question, op: OpModel, catalogue: Catalogue) -> OneOp:
+    """A question about `op`, with its target and how the op lies on it. Raises as `answer` does."""
+    target = resolve(question.target, catalogue)
+    asked = read(op, "/op")
+    return OneOp(question, asked, Setting(target, question.options, lay(asked, question.sharding, target, question.options)))
+
+
+def written(op: OneOp, report: Report, foreseen: Expected | None, catalogue: Catalogue) -> Answer:
+    """The answer that a report makes, and the prediction where it is known."""
+    question, target = op.question, op.setting.target
+    found = single.written(op.asked, report, op.setting, _assumed(question, target), foreseen)
+    sharding = {} if question.sharding is None else {"sharding": question.sharding.document()}
+    return _answer(question, target, {"op": found.op, **sharding}, found.result, catalogue)
+
+
+def _assumed(question: Question, target: Target) -> list[Mapping[str, Any]]:
+    """What the caller left out beside the ops."""
+    return [*target.assumed, *left_out(question.options)]
+
+
+def _answer(question: Question, target: Target, asked: dict[str, Any], result: dict[str, Any], catalogue: Catalogue) -> Answer:
     if question.measured_s is not None:
         result = with_measured(result, question.measured_s, target)
-        members = {**members, "measured_s": question.measured_s}
-    return Answer(members, target, options, result, catalogue.digest)
+        asked = {**asked, "measured_s": question.measured_s}
+    return Answer(asked, target, members_of(question.options), result, catalogue.digest)
 
 
 def members_of(options: PlanModel) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
 from ..engine.arrays import Real, all_of, column, cut
+from ..engine.batch import rows_of
 from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
 from ..engine.kernels.attend import Attend
@@ -39,6 +40,8 @@ BASES: tuple[Basis, ...] = ("generic", "architecture", "chip")
 """Bases, the weakest first."""
 ONLY: Places = np.zeros(1, np.intp)
 """The place of the one family of programs that all rows need."""
+EDGES = [most for most, _ in WIDTHS]
+"""The widest heads of each width."""
 
 
 class Timed(NamedTuple):
@@ -53,6 +56,20 @@ class Timed(NamedTuple):
     """its tiles, where it has any"""
     silicon: Silicon | None = None
     """the chips that it has its tiles on"""
+
+    def by_row(self, rows: int) -> list[Timed]:
+        """Each of `rows` rows on one chip, whose kernels all of them have."""
+        tiles = self.layer
+        columns = zip(*(rows_of(each, rows) for each in (self.ladder, self.band, self.basis)), strict=True)
+        each = [self._replace(ladder=ladder, band=band, basis=basis) for ladder, band, basis in columns]
+        if tiles is None:
+            return each
+        layers: Callable[[], list[Layer]] = cache(lambda: rows_of(tiles(), rows))
+
+        def layer_of(at: int) -> Callable[[], Layer]:
+            return lambda: layers()[at]
+
+        return [found._replace(layer=layer_of(at)) for at, found in enumerate(each)]
 
 
 class Setup(NamedTuple):
@@ -220,11 +237,14 @@ def _cast_bytes(term: Term) -> Real:
 
 
 def _attention_kernels(term: Attention, setup: Setup) -> tuple[Chosen, Chosen] | None:
-    edges = [most for most, _ in WIDTHS]
     formats = _attended(term)
-    families = [(ANY,) if formats is None else attention_programs(*formats, float(most)) for most in edges]
-    family = np.searchsorted(edges, np.maximum(term.head_dim, term.values))
-    return _both("prefill", "decode", families, family, setup)
+    families = [(ANY,) if formats is None else attention_programs(*formats, float(most)) for most in EDGES]
+    return _both("prefill", "decode", families, width_of(term), setup)
+
+
+def width_of(term: Attention) -> Places:
+    """The place in `WIDTHS` of the heads of each row, by which it takes its kernels."""
+    return np.searchsorted(EDGES, np.maximum(term.head_dim, term.values))
 
 
 def _latent_kernels(term: LatentAttention, setup: Setup) -> tuple[Chosen, Chosen] | None:

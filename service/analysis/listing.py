@@ -59,7 +59,7 @@ def read_all(models: Sequence[OpModel]) -> list[Asked]:
 def _reports(asked: Sequence[Asked], setting: Setting) -> dict[int, Report]:
     """The report of each op by its place in the list."""
     together = in_groups(asked, lambda group: _together(group, setting))
-    return {place: batch.row_of(report, at, len(places)) for places, report in together for at, place in enumerate(places)}
+    return {place: row for places, report in together for place, row in zip(places, batch.rows_of(report, len(places)), strict=True)}
 
 
 def in_groups(asked: Sequence[Asked], answer: Callable[[Sequence[Asked]], C]) -> list[tuple[list[int], C]]:

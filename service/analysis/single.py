@@ -59,13 +59,17 @@ def reported(asked: Asked, setting: Setting) -> Report:
     return report
 
 
-def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) -> Found:
-    """A report as a document; one row as numbers, the rows of lists as lists; `assumed` is what was left out beside the op."""
+def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed, foreseen: Expected | None = None) -> Found:
+    """A report as a document; one row as numbers, the rows of lists as lists.
+
+    assumed   what was left out beside the op
+    foreseen  the prediction of its time, where it is known
+    """
     cells = OneRow() if asked.columns is None else AllRows(asked.columns)
     op = asked.document(report.placement.dtype)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
-    foreseen = _expected(asked, report, setting, setting.fabric)
-    found = result(asked, report, others, foreseen.time, cells, tiles=_tiles(asked, report, foreseen, setting, cells))
+    foreseen = foreseen or _expected(asked, report, setting, setting.fabric)
+    found = result(asked, report, others, foreseen.time, cells, tiles=_tiles(report, foreseen, setting, cells))
     said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
     of_tiles = tiles.notes(asked.term, foreseen.kernels, setting.options, report, is_known=foreseen.time is not None)
     notes = [*found.pop("notes"), *of_tiles, *said, *foreseen.notes]
@@ -74,15 +78,15 @@ def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed) ->
     found["assumed"] = [*asked.assumed(op), *assumed]
     found["notes"] = notes
     if setting.options.explain:
-        one, tiled = batch.row_of(report, 0, report.rows), _first_tiles(asked, report, foreseen, setting)
+        one, tiled = batch.row_of(report, 0, report.rows), _first_tiles(report, foreseen, setting)
         found["explain"] = explain(setting.fabric.local(asked.term), one, setting.target, setting.options.overlap, tiled)
     return Found(op, found)
 
 
-def _first_tiles(asked: Asked, report: Report, foreseen: Expected, setting: Setting) -> Tiled | None:
+def _first_tiles(report: Report, foreseen: Expected, setting: Setting) -> Tiled | None:
     """The tiles of the first row, where they are asked for."""
     found = foreseen.kernels
-    if found is None or found.layer is None or found.silicon is None or not tiles.has_layer(asked.term, setting.options):
+    if found is None or found.layer is None or found.silicon is None or setting.options.tile == tiles.NONE:
         return None
     return batch.row_of(found.layer(), 0, report.rows), found.silicon.cores[:1]
 
@@ -92,7 +96,7 @@ def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]
     report = batch.evaluate(asked.term, setting.target.machine, is_class_asked=asked.is_class_asked, overlap=setting.options.overlap)
     foreseen = _expected(asked, report, setting, ONE_CHIP)
     time = {**times(report, cells), **estimates(foreseen.time, cells)}
-    tiled = _tiles(asked, report, foreseen, setting, cells)
+    tiled = _tiles(report, foreseen, setting, cells)
     return {"layers": layers(report, (), cells, tiled), "time": time, "bound": cells.name(report.longest, BOUNDS)}
 
 
@@ -104,9 +108,9 @@ def _expected(asked: Asked, report: Report, setting: Setting, fabric: Fabric) ->
         raise placed(error, asked.pointer, asked.model) from error
 
 
-def _tiles(asked: Asked, report: Report, foreseen: Expected, setting: Setting, cells: Cells) -> Tiles:
+def _tiles(report: Report, foreseen: Expected, setting: Setting, cells: Cells) -> Tiles:
     """The tile layer and its lever, where the op has tiles and they are asked for."""
-    if not tiles.has_layer(asked.term, setting.options):
+    if setting.options.tile == tiles.NONE:
         return UNTILED
     known = None if foreseen.time is not None else NOT
     found = tiles.layer(foreseen.kernels, on_chip(report), cells, known)

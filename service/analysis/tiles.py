@@ -65,17 +65,23 @@ def check_kind(term: Term, options: OptionsModel) -> None:
 
 def room(term: Term, report: Report, setup: Setup) -> given.Room | None:
     """What a given tile takes of the stores of a core; None where there is nothing to check."""
+    if setup.tile is None:
+        return None
     product, silicon = product_of(term, report), setup.silicon
-    if setup.tile is None or product is None or silicon is None:
+    if product is None or silicon is None:
         return None
     return given.room(product, setup.tile, silicon)
 
 
 def misfit(term: Term, report: Report, setup: Setup) -> Fault | None:
     """What is wrong with a given tile for which a row has no room: tile-does-not-fit at /options/tile."""
-    found, product, silicon = room(term, report, setup), product_of(term, report), setup.silicon
-    if found is None or all_of(found.fits) or product is None or silicon is None or setup.tile is None:
+    found = room(term, report, setup)
+    if found is None or all_of(found.fits):
         return None
+    product, silicon = product_of(term, report), setup.silicon
+    assert product is not None
+    assert silicon is not None
+    assert setup.tile is not None
     smaller = given.shrunk(product, setup.tile, silicon)
     return Fault(AT, "tile-does-not-fit", _misfit(found, silicon), _suggested(smaller))
 
@@ -171,9 +177,10 @@ def lever(gain: Real, report: Report, cells: Cells) -> dict[str, Any]:
 
 def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report, *, is_known: bool) -> Iterator[str]:
     """What must be said of the layer, or why it is null."""
+    has_tiles = found is not None and found.layer is not None
     if not report.bytes:
         yield EXCHANGED
-    elif not term.demand().has_product:
+    elif not has_tiles and not term.demand().has_product:
         yield UNTILED
         if isinstance(options.tile, TileModel):
             yield UNUSED

@@ -18,6 +18,7 @@ from .gate import Gate, Need
 from .keyring import Keyring
 from .metrics import Metrics
 from .pools import Pools
+from .waiting import Waiting
 
 
 class Spellings(Protocol):
@@ -57,6 +58,10 @@ class Service:
     @cached_property
     def keys(self) -> KeyStore:
         return KeyStore(self.database)
+
+    @cached_property
+    def waiting(self) -> Waiting:
+        return Waiting(self.catalogue)
 
     @cached_property
     def analyses(self) -> AnalysisStore:

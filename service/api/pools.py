@@ -63,9 +63,13 @@ class Pools:
     def _pool(self, name: str, threads: int, queue: int) -> Pool:
         return Pool(name, threads, queue, self._metrics.pool(name, threads))
 
+    def is_inline(self, rows: int) -> bool:
+        """Whether work of so many rows is done on the event loop."""
+        return rows <= self._inline_rows
+
     async def compute(self, rows: int, work: Callable[[], T]) -> T:
         """What `work`, which costs as much as `rows` rows of a column, returns or raises."""
-        return work() if rows <= self._inline_rows else await self._compute.run(work)
+        return work() if self.is_inline(rows) else await self._compute.run(work)
 
     async def apart(self, work: Callable[[], T]) -> T:
         """What `work`, of which nobody knows the cost before it is done, returns or raises."""

@@ -88,6 +88,18 @@ def row_of(found: Any, index: int, rows: int) -> Any:
     return found
 
 
+def rows_of(found: Any, rows: int) -> list[Any]:
+    """`row_of` for every row of a report of `rows` rows, which is walked through once."""
+    if isinstance(found, np.ndarray):
+        return list(np.moveaxis(found, -1, 0)[..., np.newaxis]) if found.shape[-1] == rows else [found] * rows
+    if isinstance(found, tuple) and found:
+        return [_like(found, members) for members in zip(*(rows_of(each, rows) for each in found), strict=True)]
+    if isinstance(found, Mapping) and found:
+        every = zip(*(rows_of(each, rows) for each in found.values()), strict=True)
+        return [dict(zip(found, members, strict=True)) for members in every]
+    return [found] * rows
+
+
 def _joined(parts: list[Any], rows: int) -> Any:
     """Columns end to end; `rows` is how many the first part has, by which a shared column is told from a full one."""
     first = parts[0]
@@ -100,6 +112,6 @@ def _joined(parts: list[Any], rows: int) -> Any:
     return first
 
 
-def _like(model: tuple[Any, ...], members: list[Any]) -> tuple[Any, ...]:
+def _like(model: tuple[Any, ...], members: Sequence[Any]) -> tuple[Any, ...]:
     """`members` as a tuple of the type of `model`, by name where that names its members."""
     return type(model)(*members) if hasattr(model, "_fields") else tuple(members)

@@ -25,6 +25,9 @@ QuestionBody = Annotated[Question, Body(openapi_examples=EXAMPLES)]
 async def post_evaluate(call: Call, question: QuestionBody) -> Response:
     """What binds an op, or a list of ops, on a chip, by how much, and what would change it."""
     service, rows = call.service, evaluate.rows(question)
-    found = await service.pools.compute(rows, lambda: evaluate.answer(question, service.catalogue))
+    if rows == 1 and service.pools.is_inline(rows):
+        found = await service.waiting.answer(question)
+    else:
+        found = await service.pools.compute(rows, lambda: evaluate.answer(question, service.catalogue))
     service.metrics.rows.inc(rows)
     return answer(found.text)

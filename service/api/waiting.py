@@ -1,0 +1,51 @@
+"""Questions of one row that arrive while the event loop is busy, answered together.
+
+A question waits for no other: what is there when the loop comes to it is answered at once, and a lone question by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from ..analysis.evaluate import Answer
+from ..analysis.together import answers
+from ..catalogue import Catalogue
+from ..schemas.evaluate import Question
+
+MOST: Final = 64
+"""Questions answered before the event loop sees to others; more of them would save little."""
+
+Place = tuple[Question, "asyncio.Future[Answer]"]
+
+
+class Waiting:
+    """The questions that wait, of each event loop."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._places: dict[asyncio.AbstractEventLoop, list[Place]] = {}
+
+    async def answer(self, question: Question) -> Answer:
+        """What `evaluate.answer` returns or raises."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Answer] = loop.create_future()
+        places = self._places.setdefault(loop, [])
+        if not places:
+            loop.call_soon(self._answer, loop)
+        places.append((question, future))
+        return await future
+
+    def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
+        places = self._places.pop(loop)
+        now, later = places[:MOST], places[MOST:]
+        if later:
+            self._places[loop] = later
+            loop.call_soon(self._answer, loop)
+        now = [(question, future) for question, future in now if not future.done()]
+        found = answers([question for question, _ in now], self._catalogue)
+        for (_, future), outcome in zip(now, found, strict=True):
+            if isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
