@@ -61,7 +61,7 @@ class Service:
 
     @cached_property
     def waiting(self) -> Waiting:
-        return Waiting(self.catalogue)
+        return Waiting(lambda: self.catalogue)
 
     @cached_property
     def analyses(self) -> AnalysisStore:

@@ -6,6 +6,7 @@ A question waits for no other: what is there when the loop comes to it is answer
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 from ..analysis.evaluate import Answer
@@ -20,9 +21,9 @@ Place = tuple[Question, "asyncio.Future[Answer]"]
 
 
 class Waiting:
-    """The questions that wait, of each event loop."""
+    """The questions that wait, of each event loop; `catalogue` says what is known when they are answered."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(self, catalogue: Callable[[], Catalogue]) -> None:
         self._catalogue = catalogue
         self._places: dict[asyncio.AbstractEventLoop, list[Place]] = {}
 
@@ -43,7 +44,7 @@ class Waiting:
             self._places[loop] = later
             loop.call_soon(self._answer, loop)
         now = [(question, future) for question, future in now if not future.done()]
-        found = answers([question for question, _ in now], self._catalogue)
+        found = answers([question for question, _ in now], self._catalogue())
         for (_, future), outcome in zip(now, found, strict=True):
             if isinstance(outcome, Exception):
                 future.set_exception(outcome)

@@ -46,7 +46,7 @@ def test_questions_at_once_get_the_bytes_that_each_gets_alone(app: FastAPI, clie
 
 
 def test_a_caller_that_leaves_takes_nobody_along(catalogue: Catalogue) -> None:
-    waiting = Waiting(catalogue)
+    waiting = Waiting(lambda: catalogue)
     asked = [validate(Question, body) for body in ({"op": {**MATMUL, "m": m}, "target": H100} for m in (1, 2, 3))]
 
     async def ask() -> list[object]:
