@@ -47,7 +47,7 @@ class BoundMove(BaseModel):
     changed: bool
 
 
-class Difference(BaseModel):
+class QuestionDifference(BaseModel):
     """A member of the question that differs; null where it is absent."""
 
     pointer: str
@@ -71,7 +71,7 @@ class ComparisonRow(BaseModel):
         description="They multiply to the ratio of the estimates; none where one is missing, no `tile` where a side has no tiles."
     )
     cancels: list[Cancellation]
-    differs: list[Difference] = Field(description="What the questions differ in.")
+    differs: list[QuestionDifference] = Field(description="What the questions differ in.")
     notes: list[str]
 
 
