@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, TWO, ZERO, Real, constant
+from ..arrays import ONE, ZERO, Real, constant
 from .losses import Ladder
 from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
 from .rereads import hbm_bytes, partial_bytes
