@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
-from ..engine.arrays import Real, all_of, column, cut
+from ..engine.arrays import Real, all_of, any_of, column, cut
 from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
 from ..engine.kernels.attend import Attend
@@ -183,11 +183,11 @@ def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: Sta
     if kernels is None:
         return None
     many, few = kernels
-    ladder, tiles = attention.run(ask, silicon, many.parameters, few.parameters, state)
+    ladder, splits, tiles = attention.run(ask, silicon, many.parameters, few.parameters, state)
     bands = [each.band(ladder.estimate, ladder.roofline) for each in (few, many)]
-    is_decode = ask.q_len == 1.0
-    band = Spread(*(np.where(is_decode, one, other) for one, other in zip(*bands, strict=True)))
-    return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis), tiles, silicon)
+    band = Spread(*(np.where(splits, one, other) for one, other in zip(*bands, strict=True)))
+    taken = (*(() if all_of(splits) else many.kernels), *(few.kernels if any_of(splits) else ()))
+    return Timed(ladder, band, taken, np.where(splits, few.basis, many.basis), tiles, silicon)
 
 
 def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup) -> Chosen | None:
