@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..catalogue.calibration import Basis
-from ..catalogue.kernels import ANY
 from ..engine.arrays import Code, Real
 from ..engine.collective import Collective
 from ..engine.collectives import COLLECTIVES
@@ -32,7 +31,7 @@ SAID: dict[Basis, str] = {
     "architecture": "estimate_s is of kernels as they were measured on chips of this architecture, for want of rows of this one",
     "generic": "estimate_s rests on kernels that were measured on other architectures, for want of rows of this one; its band is wide",
 }
-OTHER_FORMATS = "estimate_s rests on kernels of other number formats, for want of rows of these; its band is wide"
+BORROWED = "estimate_s rests on kernels of other number formats or widths of heads, for want of rows of these; its band is wide"
 UNKNOWN = "The estimates of time are null: there is no model of a kernel for this op."
 ONE_CORE = "The estimates of time are null: the chip in place has one core, and kernels were measured on chips of many."
 WORDS = {
@@ -155,7 +154,7 @@ def said(found: Timed) -> Iterator[str]:
     """What an estimate of kernels stands on, with each calibration once."""
     reasons: dict[str, dict[str, None]] = {}
     for each in sorted(found.kernels, key=lambda each: -BASES.index(each.basis)):
-        reasons.setdefault(OTHER_FORMATS if each.program == ANY else SAID[each.basis], {})[each.ref] = None
+        reasons.setdefault(BORROWED if each.is_borrowed else SAID[each.basis], {})[each.ref] = None
     yield from (f"{reason} ({', '.join(refs)})." for reason, refs in reasons.items())
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
-from ..engine.arrays import Real, all_of, column, cut
+from ..engine.arrays import Real, all_of, any_of, column, cut
 from ..engine.batch import rows_of
 from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
@@ -40,6 +40,8 @@ BASES: tuple[Basis, ...] = ("generic", "architecture", "chip")
 """Bases, the weakest first."""
 ONLY: Places = np.zeros(1, np.intp)
 """The place of the one family of programs that all rows need."""
+ALL = (np.ones(1, np.bool_),)
+"""Rows that have one way to run."""
 EDGES = [most for most, _ in WIDTHS]
 """The widest heads of each width."""
 
@@ -49,7 +51,10 @@ class Timed(NamedTuple):
 
     ladder: Ladder
     band: Spread
-    kernels: tuple[Kernel, ...]
+    runs: tuple[tuple[Kernel, ...], ...]
+    """the ways to run it, each with its kernels"""
+    taken: tuple[NDArray[np.bool_], ...]
+    """which rows take each of the ways"""
     basis: NDArray[np.intp]
     """of each row, its place in `BASES`"""
     layer: Callable[[], Layer] | None = None
@@ -57,11 +62,16 @@ class Timed(NamedTuple):
     silicon: Silicon | None = None
     """the chips that it has its tiles on"""
 
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Those of the ways that some row takes."""
+        return tuple(each for kernels, rows in zip(self.runs, self.taken, strict=True) if any_of(rows) for each in kernels)
+
     def by_row(self, rows: int) -> list[Timed]:
-        """Each of `rows` rows on one chip, whose kernels all of them have."""
+        """Each of `rows` rows on one chip, whose ways to run are those of all."""
         tiles = self.layer
-        columns = zip(*(rows_of(each, rows) for each in (self.ladder, self.band, self.basis)), strict=True)
-        each = [self._replace(ladder=ladder, band=band, basis=basis) for ladder, band, basis in columns]
+        columns = zip(*(rows_of(each, rows) for each in (self.ladder, self.band, self.taken, self.basis)), strict=True)
+        each = [self._replace(ladder=ladder, band=band, taken=taken, basis=basis) for ladder, band, taken, basis in columns]
         if tiles is None:
             return each
         layers: Callable[[], list[Layer]] = cache(lambda: rows_of(tiles(), rows))
@@ -167,7 +177,7 @@ def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> 
     if chosen is None:
         return None
     ladder = vector.ladder(ask, silicon, chosen.parameters, setup.state)
-    return Timed(ladder, chosen.band(ladder.estimate, ladder.roofline), chosen.kernels, chosen.basis)
+    return Timed(ladder, chosen.band(ladder.estimate, ladder.roofline), (chosen.kernels,), ALL, chosen.basis)
 
 
 def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) -> Timed | None:
@@ -177,7 +187,7 @@ def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) ->
         return None
     ladder, tiles = _tiled(Problem(product, silicon, chosen.parameters), setup)
     band = chosen.band(ladder.estimate, ladder.roofline)
-    return Timed(ladder, band, chosen.kernels, chosen.basis, tiles, silicon)
+    return Timed(ladder, band, (chosen.kernels,), ALL, chosen.basis, tiles, silicon)
 
 
 def _tiled(problem: Problem, setup: Setup) -> tuple[Ladder, Callable[[], Layer]]:
@@ -200,11 +210,11 @@ def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: Sta
     if kernels is None:
         return None
     many, few = kernels
-    ladder, tiles = attention.run(ask, silicon, many.parameters, few.parameters, state)
+    ladder, splits, tiles = attention.run(ask, silicon, many.parameters, few.parameters, state)
     bands = [each.band(ladder.estimate, ladder.roofline) for each in (few, many)]
-    is_decode = ask.q_len == 1.0
-    band = Spread(*(np.where(is_decode, one, other) for one, other in zip(*bands, strict=True)))
-    return Timed(ladder, band, (*many.kernels, *few.kernels), np.where(is_decode, few.basis, many.basis), tiles, silicon)
+    band = Spread(*(np.where(splits, one, other) for one, other in zip(*bands, strict=True)))
+    runs = many.kernels, few.kernels
+    return Timed(ladder, band, runs, (~splits, splits), np.where(splits, few.basis, many.basis), tiles, silicon)
 
 
 def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup) -> Chosen | None:

@@ -45,7 +45,7 @@ OMITTED = "layers.tile is null: options.tile is none."
 EXCHANGED = "layers.tile is null: what only exchanges has no tiles."
 UNTILED = "layers.tile is null: what has no matrix product has no tiles."
 UNMODELLED = "layers.tile is null: there is no model of the tiles of this op on this chip."
-UNUSED = "options.tile is not used: the op has no matrix product."
+UNUSED = "options.tile is not used: the op is not cut into tiles here."
 UNCHECKED = "layers.tile.on_chip_capacity_bytes is null: the chip states no store of a core, so whether the tile fits was not checked."
 CROWDED = "No tile of this op has room in the store of a core; layers.tile shows what comes nearest."
 UNEXPLAINED = "layers.tile.losses and its estimate_s are null, as the estimates are."
@@ -182,8 +182,6 @@ def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report
         yield EXCHANGED
     elif not has_tiles and not term.demand().has_product:
         yield UNTILED
-        if isinstance(options.tile, TileModel):
-            yield UNUSED
     elif options.tile == NONE:
         yield OMITTED
     elif found is None or found.layer is None or found.silicon is None:
@@ -196,3 +194,6 @@ def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report
             yield CROWDED
         if not is_known:
             yield UNEXPLAINED
+        return
+    if isinstance(options.tile, TileModel):
+        yield UNUSED

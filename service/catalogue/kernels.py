@@ -28,22 +28,30 @@ class Kernel(NamedTuple):
     basis: Basis
     ref: str
     """the calibration with its revision"""
-    program: str
+    is_borrowed: bool
+    """whether it is of other formats or of other widths of a head than those asked for"""
 
 
 @lru_cache(maxsize=4096)
 def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> Kernel | None:
     """Of `programs`, the likest first, the first that any calibration has, from the nearest; None where none has any.
 
-    Another program on the same chip says less than the same program on another chip.
+    Another program on the same chip says less than the same program on another chip. What it says of a kernel that nobody measured is
+    held for as uncertain as what is said of a format that was left out.
     """
     for program in programs:
         for basis, calibration in found.nearest:
             section = calibration.file.kernels
             fit = None if section is None else section.fits.get(name, {}).get(program)
             if fit is not None:
-                return _kernel(name, fit, basis, calibration.ref, program)
+                taken = _kernel(name, fit, basis, calibration.ref, program)
+                return taken if program == programs[0] else _borrowed(taken, kernel(found, name, (ANY,)))
     return None
+
+
+def _borrowed(taken: Kernel, unseen: Kernel | None) -> Kernel:
+    """`taken` for a kernel that it was not fitted on, with the band of what is `unseen`."""
+    return taken._replace(basis="generic", is_borrowed=True, band=taken.band if unseen is None else unseen.band)
 
 
 def product_programs(bits: int, *, in_blocks: bool = False) -> tuple[str, ...]:
@@ -67,4 +75,4 @@ def latent_programs(q_bits: int, kv_bits: int) -> tuple[str, ...]:
 def _kernel(name: KernelName, fit: KernelFit, basis: Basis, ref: str, program: str) -> Kernel:
     model, values = MODELS[name], fit.values
     columns = [np.array([values.get(parameter, 0.0)]) for parameter in model._fields]
-    return Kernel(model._make(columns), fit.band.si, basis, ref, program)
+    return Kernel(model._make(columns), fit.band.si, basis, ref, is_borrowed=program == ANY)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from service.analysis.expected import BORROWED
 from service.catalogue import Catalogue
 from service.engine.ops import OPS
 from service.errors import InvalidInput
@@ -96,6 +97,25 @@ def test_attention_in_formats_that_nobody_measured_borrows_too(catalogue: Catalo
     assert time(catalogue, op)["estimate_basis"] == "chip"
     for formats in (SINGLE, {"kv_dtype": "nvfp4"}, {"kv_dtype": "int8"}):
         assert time(catalogue, {**op, **formats})["estimate_basis"] == "generic"
+
+
+@pytest.mark.parametrize("formats", [{"dtype": "fp8"}, {"head_dim": 512}])
+def test_attention_that_takes_a_program_of_another_kernel_says_so(catalogue: Catalogue, formats: Document) -> None:
+    """Decode of queries of 8 bits, or of heads of 512, was not measured on H100; decode over caches and of heads like these was."""
+    of, usual = result(catalogue, {**DECODE, "head_dim": 128, **formats}, chip=H100), time(catalogue, {**DECODE, "head_dim": 128})
+    found = of["time"]
+    assert found["estimate_basis"] == "generic"
+    assert [note for note in of["notes"] if note.startswith("estimate_s")] == [f"{BORROWED} (nvidia-h100-sxm-kernels@1)."]
+    wide, narrow = ((each["estimate_p90_s"] - each["estimate_p10_s"]) / each["estimate_s"] for each in (found, usual))
+    assert wide > narrow
+
+
+def test_notes_name_the_kernels_that_run_and_no_others(catalogue: Catalogue) -> None:
+    """Prefill in 8 bits with heads of 256 was measured on H100, decode was not."""
+    op = {**DECODE, "q_len": 4096, "kv_len": 4096, "head_dim": 256, "dtype": "fp8"}
+    alone, mixed = (result(catalogue, {**op, "q_len": q_len}, chip=H100) for q_len in (4096, [1, 4096]))
+    assert [each["time"]["estimate_basis"] for each in (alone, mixed)] == ["chip", "generic"]
+    assert [any(note.startswith(BORROWED) for note in each["notes"]) for each in (alone, mixed)] == [False, True]
 
 
 def test_a_launch_by_the_host_takes_longer_and_a_warm_cache_no_longer(catalogue: Catalogue) -> None:

@@ -59,10 +59,19 @@ def test_notes_of_an_answer(catalogue: Catalogue, op: Document, notes: list[str]
     assert result(catalogue, op)["notes"] == [*notes, *(TILED if op["kind"] == "matmul" else [UNTILED]), ONE_CORE]
 
 
-def test_a_given_tile_is_said_to_be_unused_where_there_are_none(catalogue: Catalogue) -> None:
-    given = {"tile": {"m": 128, "n": 128, "k": 64}}
-    notes = result(catalogue, {"kind": "elementwise", "n": 8, "dtype": "fp32"}, **given)["notes"]
-    assert notes[-3:] == [UNTILED, "options.tile is not used: the op has no matrix product.", ONE_CORE]
+CONVOLUTION = {
+    "kind": "conv2d", "batch": 1, "height": 8, "width": 8, "in_channels": 4, "out_channels": 4,
+    "kernel_height": 3, "kernel_width": 3, "dtype": "bf16",
+}  # fmt: skip
+CHAIN = {"kind": "einsum", "equation": "bd,df,fk->bk", "dims": {"b": 4, "d": 8, "f": 8, "k": 8}, "dtype": "bf16"}
+
+
+@pytest.mark.parametrize("op", [{"kind": "elementwise", "n": 8, "dtype": "fp32"}, CONVOLUTION, CHAIN], ids=lambda op: op["kind"])
+def test_a_given_tile_is_said_to_be_unused_where_there_are_none(catalogue: Catalogue, op: Document) -> None:
+    unused = "options.tile is not used: the op is not cut into tiles here."
+    auto, given = (result(catalogue, op, tile=tile)["notes"] for tile in ("auto", {"m": 128, "n": 128, "k": 64}))
+    assert [each for each in given if each not in auto] == [unused]
+    assert unused not in auto
 
 
 def test_fewer_sequences_than_replicas_are_said_to_need_sharding(catalogue: Catalogue) -> None:

@@ -100,6 +100,13 @@ def test_attention_takes_no_tile_of_a_product(catalogue: Catalogue) -> None:
     assert [fault.pointer for fault in faults] == ["/options/tile"]
 
 
+def test_pages_add_traffic_and_no_room_beside_a_core(catalogue: Catalogue) -> None:
+    """One key more than a page holds: twice the rows are read, and a key takes in a core what it took before."""
+    plain, paged = (layer(catalogue, {**DECODE, "kv_len": 4097, **more}) for more in ({}, {"page_size": 4096}))
+    assert paged["hbm_bytes"] - plain["hbm_bytes"] == 64 * (8192 - 4097) * 8 * 2 * 128 * 2
+    assert [paged[name] for name in ("tile", "on_chip_bytes")] == [plain[name] for name in ("tile", "on_chip_bytes")]
+
+
 def test_none_says_nothing_of_tiles_and_expects_the_same(catalogue: Catalogue) -> None:
     auto, none = (result(catalogue, MATMUL, chip=H100, tile=tile) for tile in ("auto", "none"))
     assert none["layers"]["tile"] is None

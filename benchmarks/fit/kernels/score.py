@@ -89,7 +89,7 @@ class Scoring:
 
 
 def _scored(part: Part, ladder: Ladder, found: Kernel) -> Scored:
-    band = spread(ladder.estimate, np.zeros(1), found.band)
+    band = spread(ladder.estimate, ladder.roofline, found.band)
     return Scored(found.basis, part.measured_s, ladder.estimate, ladder.roofline, band.p10, band.p90)
 
 

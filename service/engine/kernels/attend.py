@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Real
+from ..arrays import ONE, Real
 from ..attending import causal_pairs
 
 
@@ -31,6 +31,8 @@ class Attend(NamedTuple):
     """of an element of out"""
     peak: Real
     """[FLOP/s]"""
+    paged: Real = ONE
+    """rows that are read, in whole pages, over those that any query sees"""
 
     @property
     def pairs(self) -> Real:
@@ -49,8 +51,8 @@ class Attend(NamedTuple):
 
     @property
     def kv_bytes(self) -> Real:
-        """Keys and values, or latents, once."""
-        return self.batch * self.kv_heads * self.keys_read * self.kv_row_bytes
+        """Keys and values, or latents, once, in whole pages."""
+        return self.batch * self.kv_heads * self.keys_read * self.paged * self.kv_row_bytes
 
     @property
     def bytes(self) -> Real:

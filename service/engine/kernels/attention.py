@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import blocks, flash, split_kv
 from .attend import Attend
@@ -25,6 +26,8 @@ class Run(NamedTuple):
     """The kernel that takes each row."""
 
     ladder: Ladder
+    splits: NDArray[np.bool_]
+    """where keys are split over cores, as in decode"""
     layer: Callable[[], Layer]
     """its blocks, counted when they are asked for"""
 
@@ -46,4 +49,4 @@ def run(ask: Attend, silicon: Silicon, many: FlashParameters, few: SplitParamete
         ways = zip(*(blocks.layer(ask, each, silicon) for each in cuts), strict=True)
         return Layer(*(np.where(splits, one, other) for one, other in ways))
 
-    return Run(Ladder(*(np.where(splits, one, other) for one, other in zip(*steps, strict=True))), layer)
+    return Run(Ladder(*(np.where(splits, one, other) for one, other in zip(*steps, strict=True))), splits, layer)

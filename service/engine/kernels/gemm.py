@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, TWO, ZERO, Real, constant
+from ..arrays import ONE, ZERO, Real, constant
 from .losses import Ladder
 from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
 from .rereads import hbm_bytes, partial_bytes
@@ -93,9 +93,10 @@ def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> R
     """Least time of the arithmetic of one tile on one core [s].
 
     A weight-stationary systolic array takes the rows of the tile once for each block of weights of its size, passes back to back,
-    and once fills and drains; without an array the edge is 1 and there is nothing to fill.
+    and once fills and drains; without an array the edge is 1 and there is nothing to fill. Weights that a step along k has too few
+    of to fill the array are passed like a whole block.
     """
-    row = TWO * (silicon.array * np.ceil(tiling.tn / silicon.array)) * at.depth
+    row = silicon.pass_operations * np.ceil(tiling.tn / silicon.array) * at.depth
     return (row * np.maximum(tiling.tm, silicon.issue_rows) + silicon.fill_operations) * (silicon.cores / product.peak)
 
 

@@ -46,7 +46,8 @@ def attention(term: Attention, moved: Moved, peak: Real) -> Attend:
         batch=term.batch, heads=term.heads, kv_heads=term.kv_heads, q_len=term.q_len, kv_len=term.kv_len, window=window,
         is_causal=term.causal, d_qk=width[0], d_v=width[1], q_bytes=peak, kv_row_bytes=peak, out_bytes=peak, peak=peak,
     )  # fmt: skip
-    return _with_bytes(shape, moved["q"], moved["k"] + moved["v"], moved["out"])
+    paged = term.paged(shape.keys_read) / shape.keys_read
+    return _with_bytes(shape._replace(paged=paged), moved["q"], moved["k"] + moved["v"], moved["out"])
 
 
 def latent_attention(term: LatentAttention, moved: Moved, peak: Real) -> Attend:
@@ -68,7 +69,7 @@ def _with_bytes(shape: Attend, q: Real, kv: Real, out: Real) -> Attend:
     rows = shape.batch * shape.q_len * shape.heads
     return shape._replace(
         q_bytes=q / (rows * shape.d_qk),
-        kv_row_bytes=kv / (shape.batch * shape.kv_heads * shape.keys_read),
+        kv_row_bytes=kv / (shape.batch * shape.kv_heads * shape.keys_read * shape.paged),
         out_bytes=out / (rows * shape.d_v),
     )
 

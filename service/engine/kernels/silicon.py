@@ -145,6 +145,11 @@ class Silicon:
         return np.maximum(self.array, STEP)
 
     @cached_property
+    def pass_operations(self) -> Real:
+        """Operations for one row and one element of k of a pass; a step that ends inside the array takes as long as a whole one."""
+        return 2.0 * self.array * (self.array * np.ceil(self.step / self.array) / self.step)
+
+    @cached_property
     def sums_apart(self) -> NDArray[np.bool_]:
         """Whether sums have a store of their own."""
         return self.accumulator_bytes > 0.0

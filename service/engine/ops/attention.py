@@ -68,7 +68,7 @@ class Attention(Term):
         b, q, kv, h, d, d_v = self.batch, self.q_len, self.kv_len, self.heads, self.head_dim, self.values
         window = kv if self.window is None else self.window
         pairs = causal_pairs(q, kv, window) if self.causal else q * kv
-        read = self._paged(keys_needed(q, kv, window) if self.causal else kv)
+        read = self.paged(keys_needed(q, kv, window) if self.causal else kv)
         return fused(
             pairs=b * h * pairs,
             width=(d, d_v),
@@ -84,11 +84,12 @@ class Attention(Term):
     def residents(self) -> tuple[Operand, ...]:
         """All keys and values, in whole pages, those before the window too: when they are dropped is not for the op to say."""
         q, k, v, out = self.demand().operands
-        rows = self._paged(self.kv_len)
+        rows = self.paged(self.kv_len)
         cached = [each._replace(shape=(each.shape[0], rows, *each.shape[2:])) for each in (k, v)]
         return q, *cached, out
 
-    def _paged(self, rows: Real) -> Real:
+    def paged(self, rows: Real) -> Real:
+        """So many rows of the cache in whole pages."""
         return rows if self.page_size is None else np.ceil(rows / self.page_size) * self.page_size
 
     def formulas(self) -> Formulas:

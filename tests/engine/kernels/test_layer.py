@@ -165,6 +165,15 @@ def test_a_given_tile_takes_its_own_time() -> None:
     assert first(times[1]) == pytest.approx(2 * first(times[0]), rel=1e-6)
 
 
+@pytest.mark.parametrize(("step", "longer"), [(8, 16), (64, 2), (128, 1), (192, 4 / 3), (256, 1)])
+def test_a_step_that_ends_inside_an_array_takes_as_long_as_a_whole_one(step: int, longer: float) -> None:
+    """Passes of 128 elements of k: steps of 8 take 16 times as many."""
+    chip = silicon(cores=1, cache_bytes=0, clock=math.inf, array=128, accumulator_bytes=0, tile_bytes=math.inf)
+    ask = product(65_536, 128, 768 * 128, width=1e-6)
+    time = first(given.ladder(ask, tile(65_536, 128, step), chip, gemm_parameters(), LOOP).estimate)
+    assert time == pytest.approx(longer * first(ask.flops / ask.peak), rel=1e-2)
+
+
 def cycles(rows: int, edge: int) -> int:
     """Cycles until the last result of `rows` leaves a weight-stationary array of edge x edge cells, cell by cell.
 
