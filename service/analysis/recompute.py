@@ -117,12 +117,12 @@ def _differs(one: Step, other: Step) -> bool:
 
 
 def _found(result: Any) -> Any:
-    """A result without what it says of the question: a kept question has nothing left to assume, and cites a revision."""
+    """A result without what it says of the question: a kept one has nothing left to assume or to note of a mesh, and cites a revision."""
     if isinstance(result, list):
         return [_found(each) for each in result]
     if not isinstance(result, Mapping):
         return result
-    return {name: _found(value) for name, value in result.items() if name not in {"assumed", "explain"}}
+    return {name: _found(value) for name, value in result.items() if name not in {"assumed", "explain", "notes"}}
 
 
 def _change(name: str, stored: Step, pinned: Step, today: Step) -> dict[str, float | None]:
