@@ -27,6 +27,7 @@ OUTDATED = "This version of the service no longer reads the question as it was k
 GONE = (
     "The chip of this analysis, or its revision, is no longer in the catalogue, so nothing can be computed anew; its answer stays as it is."
 )
+DELETED = "The chip of this analysis was deleted, so it has no newest revision to ask about; its revisions can still be named."
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def recompute(kept: Analysis, catalogue: Catalogue) -> bytes:
     asked = orjson.loads(kept.question)
     stored = _step(kept.answer)
     pinned = _step(_asked(asked, catalogue).text)
-    newest = _asked(_unpinned(asked), catalogue)
+    newest = _asked(_unpinned(asked), catalogue, gone=DELETED)
     today = _step(newest.text)
     document = {
         "id": kept.id,
@@ -70,12 +71,12 @@ def recompute(kept: Analysis, catalogue: Catalogue) -> bytes:
     return canonical.text(document)
 
 
-def _asked(question: Mapping[str, Any], catalogue: Catalogue) -> Answer:
+def _asked(question: Mapping[str, Any], catalogue: Catalogue, gone: str = GONE) -> Answer:
     try:
         return answer(validate(Question, question), catalogue)
     except InvalidInput as error:
         codes = {fault.code for fault in error.faults}
-        raise Conflict(GONE if codes <= {"unknown-chip", "unknown-revision"} else OUTDATED) from error
+        raise Conflict(gone if codes <= {"unknown-chip", "unknown-revision"} else OUTDATED) from error
 
 
 def _unpinned(question: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,12 +117,12 @@ def _differs(one: Step, other: Step) -> bool:
 
 
 def _found(result: Any) -> Any:
-    """A result without what it says of the question: a kept question has nothing left to assume, and cites a revision."""
+    """A result without what it says of the question: a kept one has nothing left to assume or to note of a mesh, and cites a revision."""
     if isinstance(result, list):
         return [_found(each) for each in result]
     if not isinstance(result, Mapping):
         return result
-    return {name: _found(value) for name, value in result.items() if name not in {"assumed", "explain"}}
+    return {name: _found(value) for name, value in result.items() if name not in {"assumed", "explain", "notes"}}
 
 
 def _change(name: str, stored: Step, pinned: Step, today: Step) -> dict[str, float | None]:

@@ -50,7 +50,9 @@ def is_ordered(info: ValidationInfo) -> bool:
 def positive(number: Any) -> int | Decimal:
     """`number`, if it is a finite number above 0. A float is the decimal number that it is printed as."""
     exact = Decimal(repr(number)) if isinstance(number, float) else number
-    if isinstance(exact, int | Decimal) and not isinstance(exact, bool) and Decimal(exact).is_finite() and exact > 0:
+    if isinstance(exact, bool) or not isinstance(exact, int | Decimal):
+        raise fault("wrong-type", "This is not a number; what is unknown is left out.")
+    if Decimal(exact).is_finite() and exact > 0:
         return exact
     raise fault("out-of-range", "This is not a finite number above 0; what is unknown is left out.")
 

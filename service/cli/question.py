@@ -21,7 +21,7 @@ def read(file: str | None, most: int = MAX_BODY_BYTES) -> bytes:
                 raise typer.BadParameter("name a file, or pipe a question in", param_hint="FILE")
             text = opened.read(most + 1)
     except OSError as error:
-        raise typer.BadParameter(f"the question cannot be read: {error.strerror}", param_hint="FILE") from None
+        raise typer.BadParameter(f"the file cannot be read: {error.strerror}", param_hint="FILE") from None
     if len(text) > most:
         raise OverLimit(f"A question may have {most} bytes.", code="body-too-large")
     return text

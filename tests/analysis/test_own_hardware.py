@@ -13,6 +13,10 @@ def test_sections_are_merged_and_values_replaced_whole() -> None:
     assert merged(base, change) == {"a": {"value": 3, "unit": "s"}, "b": {"c": {"value": 4}, "d": "e"}, "f": [5], "i": {"j": "k"}}
 
 
+def test_a_null_that_takes_nothing_away_is_left_for_the_reader_to_refuse() -> None:
+    assert merged({"a": {"b": 1}}, {"a": {"b": None, "c": None}, "d": None}) == {"a": {"c": None}, "d": None}
+
+
 def test_numbers_in_si_are_told_from_the_members_of_a_file() -> None:
     stated = {"hbm": {"bandwidth": {"value": 1}}, "cores": {"name": "SM"}, "compute": {}}
     assert in_si(stated) == {}

@@ -30,6 +30,10 @@ QUESTIONS: dict[str, dict[str, Any]] = {
         "sharding": {"a": [None, "x"], "b": ["x", None], "out": [None, None]},
         "options": {"explain": True, "plan": "cheapest"},
     },
+    "system": {
+        "op": {"kind": "all_reduce", "bytes": 2**20, "axes": ["gpu"]},
+        "target": {"chip": CHIP, "mesh": {"cluster": "hgx-h100-8", "sizes": {"gpu": 8}}},
+    },
     "measured": {"op": MATMUL, "target": {"chip": CHIP}, "measured_s": 1e-3, "options": {"cache": "resident", "launch": "eager"}},
 }
 

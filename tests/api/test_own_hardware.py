@@ -134,7 +134,10 @@ def test_who_writes_says_what_is_expected_to_be_there(own: Client) -> None:
 def test_a_deleted_chip_is_known_by_its_revisions_alone_until_it_is_made_again(own: Client) -> None:
     tag = create(own, PATH, CHIP).headers["etag"]
     before = own.get(f"{PATH}@1")
+    kept = own.post("/v1/analyses", json={"op": OP, "target": {"chip": "next-one"}})
     assert own.request("DELETE", PATH, headers={"if-match": tag}).status_code == 204
+    gone = problem(own.post(f"{kept.headers['location']}/recompute"), 409, "conflict")
+    assert str(gone["detail"]).endswith("its revisions can still be named.")
     problem(own.get(PATH), 404, "not-found")
     problem(own.request("DELETE", PATH, headers={"if-match": "*"}), 404, "not-found")
     problem(put(own, PATH, CHIP, if_match=tag), 412, "precondition-failed")
@@ -143,7 +146,7 @@ def test_a_deleted_chip_is_known_by_its_revisions_alone_until_it_is_made_again(o
     assert own.get(f"{PATH}@1").content == before.content
     assert evaluate(own, "next-one@1")["target"] == {"chip": "next-one@1"}
     assert refused.json()["errors"][0]["suggestions"] == ["next-one@1"]
-    assert own.get("/v1/analyses?chip=next-one").json()["items"] == []
+    assert [each["id"] for each in own.get("/v1/analyses?chip=next-one").json()["items"]] == [kept.json()["id"]]
     assert not [each for each in own.get("/v1/chips?limit=200").json()["items"] if each["id"] == "next-one"]
     again = create(own, PATH, chip(reason="built after all"))
     assert again.json()["ref"] == "next-one@2"
@@ -239,6 +242,9 @@ def test_an_implausible_value_is_refused_unless_a_reason_is_given_which_is_kept_
         ({"compute": None, "peak_flops_per_s": {"bf16": 2e15}}, ("/peak_flops_per_s/bf16", "invalid-request")),
         ({"on_chip": [], "on_chip_bytes_per_core": 65536}, ("/on_chip_bytes_per_core", "invalid-request")),
         ({"reason": "  "}, ("/reason", "out-of-range")),
+        ({"vectro": None}, ("/vectro", "unknown-member")),
+        ({"hbm": {"bandwith": None}}, ("/hbm/bandwith", "unknown-member")),
+        ({"compute": {"bf17": None}}, ("/compute/bf17", "wrong-type")),
     ],
 )
 def test_nothing_of_a_what_if_is_passed_over(client: Client, changes: dict[str, Any], expected: tuple[str, str]) -> None:
@@ -263,7 +269,8 @@ def test_a_system_outlives_its_chip_and_is_asked_with_a_revision_of_it(alone: Cl
         ({"hbm": {**CHIP["hbm"], "bandwidth": value(0, "TB/s")}}, [("/hbm/bandwidth/value", "out-of-range")]),
         ({"hbm": {**CHIP["hbm"], "bandwidth": value(1e300, "TB/s")}, "override": "x"}, [("/hbm/bandwidth/value", "out-of-range")]),
         ({"hbm": {**CHIP["hbm"], "bandwidth": value(1e-300, "TB/s")}, "override": "x"}, [("/hbm/bandwidth/value", "out-of-range")]),
-        ({"hbm": {**CHIP["hbm"], "bandwidth": value(True, "TB/s")}}, [("/hbm/bandwidth/value", "out-of-range")]),
+        ({"hbm": {**CHIP["hbm"], "bandwidth": value(True, "TB/s")}}, [("/hbm/bandwidth/value", "wrong-type")]),
+        ({"hbm": {**CHIP["hbm"], "bandwidth": value("2", "TB/s")}}, [("/hbm/bandwidth/value", "wrong-type")]),
         ({"hbm": {**CHIP["hbm"], "bandwidth": value(2, "TB")}}, [("/hbm/bandwidth/unit", "out-of-range")]),
         ({"hbm": {**CHIP["hbm"], "bandwidth": {"value": 2, "unit": "TB/s"}}}, [("/hbm/bandwidth/source", "missing")]),
         ({"hbm": {**CHIP["hbm"], "bandwidth": 2e12}}, [("/hbm/bandwidth", "wrong-type")]),

@@ -78,7 +78,7 @@ def test_a_file_that_is_there_is_replaced_only_on_request(source: Path, tmp_path
         (("plan.txt",), "Invalid value for FILE: the name of a table ends in one of .csv, .xlsx, .ndjson, .json, .arrows"),
         ((), "Invalid value for --format: say in which format the table is piped in: csv, xlsx, ndjson, json, columns, arrow"),
         (("--format", "cvs"), "Invalid value for --format: the formats are csv, xlsx, ndjson, json, columns, arrow; perhaps csv is meant"),
-        (("none.csv",), "Invalid value for FILE: the question cannot be read: No such file or directory"),
+        (("none.csv",), "Invalid value for FILE: the file cannot be read: No such file or directory"),
         (("--format", "csv", "-o", "none/a.csv"), "Invalid value for -o: the file cannot be written: No such file or directory"),
     ],
 )

@@ -241,7 +241,7 @@ def test_a_file_that_cannot_be_read_and_no_file_at_all_are_one_line(tmp_path: Pa
     advice = "; `roofline evaluate --help` says what can be typed.\n"
     missing = roofline("evaluate", str(tmp_path / "none.json"))
     assert (missing.status, missing.output) == (2, b"")
-    assert missing.words == f"roofline: Invalid value for FILE: the question cannot be read: No such file or directory{advice}"
+    assert missing.words == f"roofline: Invalid value for FILE: the file cannot be read: No such file or directory{advice}"
     nothing = on_terminal("evaluate")
     assert (nothing.status, plain(nothing).replace("\n", " ")) == (
         2,
