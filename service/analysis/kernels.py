@@ -141,17 +141,20 @@ def timed(term: Term, report: Report, setup: Setup) -> Timed | None:
 
 
 def _timed(term: Term, report: Report, setup: Setup, silicon: Silicon) -> Timed | None:
-    demand, peak = term.demand(), report.placement.peak
+    demand, placed = term.demand(), report.placement
+    peak, arithmetic = placed.peak, placed.dtype
     if not demand.has_product:
         return _of_pass(of_op.one_pass(demand, report.bytes_total, peak), of_op.program_of_pass(term), setup, silicon)
     if peak is None:
         return None
     if demand.is_plain_product:
-        return _of_product(term, of_op.plain_product(demand, report.bytes, peak, _cast_bytes(term)), setup, silicon)
+        return _of_product(term, of_op.plain_product(demand, report.bytes, peak, _cast_bytes(term)), arithmetic, setup, silicon)
     if isinstance(term, Attention):
-        return _of_attention(of_op.attention(term, report.bytes, peak), _attention_kernels(term, setup), setup.state, silicon)
+        return _of_attention(of_op.attention(term, report.bytes, peak), _attention_kernels(term, arithmetic, setup), setup.state, silicon)
     if isinstance(term, LatentAttention):
-        return _of_attention(of_op.latent_attention(term, report.bytes, peak), _latent_kernels(term, setup), setup.state, silicon)
+        return _of_attention(
+            of_op.latent_attention(term, report.bytes, peak), _latent_kernels(term, arithmetic, setup), setup.state, silicon
+        )
     return None
 
 
@@ -180,9 +183,9 @@ def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> 
     return Timed(ladder, chosen.band(ladder.estimate, ladder.roofline), (chosen.kernels,), ALL, chosen.basis)
 
 
-def _of_product(term: Term, product: Product, setup: Setup, silicon: Silicon) -> Timed | None:
+def _of_product(term: Term, product: Product, arithmetic: str, setup: Setup, silicon: Silicon) -> Timed | None:
     name: KernelName = "grouped_products" if isinstance(term, GroupedMatmul) else "products"
-    chosen = _chosen(name, [_product_programs(term)], ONLY, setup)
+    chosen = _chosen(name, [_product_programs(term, arithmetic)], ONLY, setup)
     if chosen is None:
         return None
     ladder, tiles = _tiled(Problem(product, silicon, chosen.parameters), setup)
@@ -226,18 +229,18 @@ def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Place
     return Chosen(kernels, every.searchsorted(places)) if len(kernels) == len(found) else None
 
 
-def _product_programs(term: Term) -> tuple[str, ...]:
+def _product_programs(term: Term, arithmetic: str) -> tuple[str, ...]:
     a, b = (DTYPES[getattr(term, f"{name}_dtype")] for name in ("a", "b"))
-    if not _is_timed(term, a, b) or a.bits != b.bits:
+    if not _is_timed(arithmetic, a, b) or a.bits != b.bits:
         return (ANY,)
     scales = [getattr(term, f"{name}_scale", None) for name in ("a", "b")]
     in_blocks = all(each is not None for each in scales) and any(each.block is not None for each in scales if each is not None)
     return product_programs(a.bits, in_blocks=in_blocks)
 
 
-def _is_timed(term: Term, first: DType, second: DType) -> bool:
-    """Whether kernels were measured that compute in the class of the term from operands of such formats."""
-    return first.arithmetic == term.arithmetic and {first.arithmetic, second.arithmetic} <= TIMED
+def _is_timed(arithmetic: str, first: DType, second: DType) -> bool:
+    """Whether kernels were measured that compute in such a class, that of the unit which runs the op, from operands of such formats."""
+    return first.arithmetic == arithmetic and {first.arithmetic, second.arithmetic} <= TIMED
 
 
 def _cast_bytes(term: Term) -> Real:
@@ -246,8 +249,8 @@ def _cast_bytes(term: Term) -> Real:
     return column(0.0 if wide is None else DTYPES[wide].bits / 8.0)
 
 
-def _attention_kernels(term: Attention, setup: Setup) -> tuple[Chosen, Chosen] | None:
-    formats = _attended(term)
+def _attention_kernels(term: Attention, arithmetic: str, setup: Setup) -> tuple[Chosen, Chosen] | None:
+    formats = _attended(term, arithmetic)
     families = [(ANY,) if formats is None else attention_programs(*formats, float(most)) for most in EDGES]
     return _both("prefill", "decode", families, width_of(term), setup)
 
@@ -257,8 +260,8 @@ def width_of(term: Attention) -> Places:
     return np.searchsorted(EDGES, np.maximum(term.head_dim, term.values))
 
 
-def _latent_kernels(term: LatentAttention, setup: Setup) -> tuple[Chosen, Chosen] | None:
-    formats = _attended(term)
+def _latent_kernels(term: LatentAttention, arithmetic: str, setup: Setup) -> tuple[Chosen, Chosen] | None:
+    formats = _attended(term, arithmetic)
     families = [(ANY,) if formats is None else latent_programs(*formats)]
     return _both("latent_prefill", "latent_decode", families, ONLY, setup)
 
@@ -270,8 +273,8 @@ def _both(
     return None if blocks is None or splits is None else (blocks, splits)
 
 
-def _attended(term: Attention | LatentAttention) -> tuple[int, int] | None:
+def _attended(term: Attention | LatentAttention, arithmetic: str) -> tuple[int, int] | None:
     """Bits of q and of what is cached; None where no kernel of such formats was measured."""
     assert term.dtype is not None, "the formats of a term are known only after resolved()"
     q, kv = DTYPES[term.dtype], DTYPES[term.kv_dtype or term.dtype]
-    return (q.bits, kv.bits) if _is_timed(term, q, kv) and 8 <= kv.bits <= q.bits else None
+    return (q.bits, kv.bits) if _is_timed(arithmetic, q, kv) and 8 <= kv.bits <= q.bits else None

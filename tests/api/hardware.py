@@ -13,7 +13,7 @@ SHEET = "next-one-data-sheet"
 NEW = {"if-none-match": "*"}
 
 
-def value(number: float, unit: str, **more: Any) -> dict[str, Any]:
+def value(number: float | str, unit: str, **more: Any) -> dict[str, Any]:
     return {"value": number, "unit": unit, "source": SHEET, **more}
 
 
