@@ -80,13 +80,6 @@ def expected(term: Term, report: Report, target: Target, options: OptionsModel, 
     return _of_kernels(alone, report, target)._replace(tile_speedup=speedup)
 
 
-def row_by_row(term: Term, report: Report, rows: Sequence[Report], target: Target, options: OptionsModel) -> list[Expected]:
-    """The prediction for each row of a term that one chip runs, in tiles that are not given; `rows` are those of its report."""
-    found = timed(term, report, setup_of((target,), ALONE, options))
-    every = [None] * len(rows) if found is None else found.by_row(len(rows))
-    return [_of_kernels(alone, each, target) for alone, each in zip(every, rows, strict=True)]
-
-
 def _of_kernels(alone: Timed | None, report: Report, target: Target) -> Expected:
     """The prediction from what kernels take on one chip, where there is a model of them."""
     if alone is None:

@@ -16,7 +16,6 @@ from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
 from ..engine.arrays import Real, all_of, column, cut
-from ..engine.batch import rows_of
 from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
 from ..engine.kernels.attend import Attend
@@ -56,20 +55,6 @@ class Timed(NamedTuple):
     """its tiles, where it has any"""
     silicon: Silicon | None = None
     """the chips that it has its tiles on"""
-
-    def by_row(self, rows: int) -> list[Timed]:
-        """Each of `rows` rows on one chip, whose kernels all of them have."""
-        tiles = self.layer
-        columns = zip(*(rows_of(each, rows) for each in (self.ladder, self.band, self.basis)), strict=True)
-        each = [self._replace(ladder=ladder, band=band, basis=basis) for ladder, band, basis in columns]
-        if tiles is None:
-            return each
-        layers: Callable[[], list[Layer]] = cache(lambda: rows_of(tiles(), rows))
-
-        def layer_of(at: int) -> Callable[[], Layer]:
-            return lambda: layers()[at]
-
-        return [found._replace(layer=layer_of(at)) for at, found in enumerate(each)]
 
 
 class Setup(NamedTuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
-from ..analysis.evaluate import Answer
 from ..analysis.together import answers
 from ..catalogue import Catalogue
 from ..schemas.evaluate import Question
@@ -16,7 +15,7 @@ from ..schemas.evaluate import Question
 MOST: Final = 64
 """Questions answered before the event loop sees to others; more of them would save little."""
 
-Place = tuple[Question, "asyncio.Future[Answer]"]
+Place = tuple[Question, "asyncio.Future[bytes]"]
 
 
 class Waiting:
@@ -26,10 +25,10 @@ class Waiting:
         self._catalogue = catalogue
         self._places: dict[asyncio.AbstractEventLoop, list[Place]] = {}
 
-    async def answer(self, question: Question) -> Answer:
-        """What `evaluate.answer` returns or raises."""
+    async def answer(self, question: Question) -> bytes:
+        """The text of what `evaluate.answer` returns, or what it raises."""
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
+        future: asyncio.Future[bytes] = loop.create_future()
         places = self._places.setdefault(loop, [])
         if not places:
             loop.call_soon(self._answer, loop)
