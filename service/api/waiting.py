@@ -1,6 +1,6 @@
 """Questions of one row that arrive while the event loop is busy, answered together.
 
-A question waits for no other: what is there when the loop comes to it is answered at once, and a lone question by itself.
+What is there is answered as soon as a turn of the loop brings no more; a lone question is answered by itself, one turn later.
 """
 
 from __future__ import annotations
@@ -31,9 +31,17 @@ class Waiting:
         future: asyncio.Future[bytes] = loop.create_future()
         places = self._places.setdefault(loop, [])
         if not places:
-            loop.call_soon(self._answer, loop)
+            loop.call_soon(self._gather, loop, 0)
         places.append((question, future))
         return await future
+
+    def _gather(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
+        """Answers once the loop, in a turn, has brought no more questions."""
+        there = len(self._places[loop])
+        if seen < there < MOST:
+            loop.call_soon(self._gather, loop, there)
+        else:
+            self._answer(loop)
 
     def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
         places = self._places.pop(loop)
