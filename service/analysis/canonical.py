@@ -27,7 +27,12 @@ def digest(document: object) -> str:
     >>> digest({"b": 1, "a": 0.5}) == digest({"a": 0.5, "b": 1})
     True
     """
-    return hashlib.sha256(sorted_text(document).encode()).hexdigest()
+    return digest_of(sorted_text(document).encode())
+
+
+def digest_of(text: bytes) -> str:
+    """SHA-256 over `text`, in hexadecimal."""
+    return hashlib.sha256(text).hexdigest()
 
 
 def identity(*parts: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from ..engine.arrays import Code, Real
+from ..engine.arrays import Code, Real, all_of, any_of
 from ..errors import Internal
 
 Flag = NDArray[np.bool_]
@@ -31,8 +31,16 @@ class Cells(Protocol):
     def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any: ...
     def flag(self, column: Flag, present: Flag | None = None) -> Any: ...
 
+    def dim(self, column: Real, given: Any) -> Any:
+        """A size of an op as understood: as it was given, where it was."""
+        return self.whole(column) if given is None else given
 
-class OneRow:
+    def any_of(self, flags: Flag) -> bool:
+        """Whether there is a row of which something must be said."""
+        return any_of(flags)
+
+
+class OneRow(Cells):
     """The number of a column of one row."""
 
     def number(self, column: Real, present: Flag | None = None) -> float | None:
@@ -54,23 +62,17 @@ class OneRow:
         return None if present is not None and not present.item() else bool(column.item())
 
 
-class AllRows:
+class AllRows(Cells):
     """Lists with one member per row; a column that all rows share is written once, and its text repeated."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
 
     def number(self, column: Real, present: Flag | None = None) -> Any:
-        return self._list(self._checked(column, present), present)
+        return self._list(checked(column, present), present)
 
     def whole(self, column: Real, present: Flag | None = None) -> Any:
-        checked = self._checked(column, present)
-        is_exact = np.abs(checked) <= EXACT
-        if is_exact.all():
-            return self._list(checked.astype(np.int64), present)
-        mixed = checked.astype(object)
-        mixed[is_exact] = checked[is_exact].astype(np.int64)
-        return self._list(mixed, present)
+        return self._list(exact(checked(column, present)), present)
 
     def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any:
         known = codes if present is None else np.where(present, codes, np.int8(0))
@@ -82,12 +84,10 @@ class AllRows:
     def flag(self, column: Flag, present: Flag | None = None) -> Any:
         return self._list(column, present)
 
-    def _checked(self, column: Real, present: Flag | None) -> Real:
-        """`column`, with 0 where there is no value."""
-        found = column if present is None else np.where(present, column, 0.0)
-        if not np.isfinite(found).all():
-            raise not_finite()
-        return found
+    def dim(self, column: Real, given: Any) -> Any:
+        if given is not None:
+            return given
+        return int(column.item()) if column.size == 1 else column.astype(np.int64).tolist()
 
     def _list(self, column: Any, present: Flag | None) -> Any:
         known: Any = column
@@ -101,6 +101,29 @@ class AllRows:
         """The list of all rows, from the text of a column of `size` rows without its brackets."""
         more = 0 if size == self._rows else self._rows - 1
         return orjson.Fragment(b"[" + (text + b",") * more + text + b"]")
+
+
+def cells_of(rows: int | None) -> Cells:
+    """How an op is written whose lists have so many rows; None where every member is one number."""
+    return OneRow() if rows is None else AllRows(rows)
+
+
+def checked(column: Real, present: Flag | None) -> Real:
+    """`column`, with 0 where there is no value. Raises Internal for a number that is not finite."""
+    found = column if present is None else np.where(present, column, 0.0)
+    if not all_of(np.isfinite(found)):
+        raise not_finite()
+    return found
+
+
+def exact(column: Real) -> NDArray[Any]:
+    """`column` with whole numbers where they are exact."""
+    is_exact = np.abs(column) <= EXACT
+    if all_of(is_exact):
+        return column.astype(np.int64)
+    mixed = column.astype(object)
+    mixed[is_exact] = column[is_exact].astype(np.int64)
+    return mixed
 
 
 def not_finite() -> Internal:

@@ -15,7 +15,7 @@ from ..schemas.evaluate import PlanModel, Question, TileModel
 from ..schemas.limits import MAX_OPS
 from ..schemas.terms import OpModel
 from . import canonical, listing, single
-from .expected import Expected
+from .cells import Cells
 from .layouts import lay
 from .measured import with_measured
 from .single import Setting
@@ -47,6 +47,15 @@ class Answer:
 
     @property
     def document(self) -> dict[str, Any]:
+        return self.identified_by(canonical.digest(self.input))
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """What was asked of whatever target."""
+        return {**self.asked, "options": self.options}
+
+    def identified_by(self, input_digest: object) -> dict[str, Any]:
+        """The document, with the digest of `input`."""
         return {
             **self.question,
             "result": self.result,
@@ -54,7 +63,7 @@ class Answer:
             "document_version": DOCUMENT_VERSION,
             "catalogue_digest": self.catalogue_digest,
             "target_digest": self.target.digest,
-            "input_digest": canonical.digest({**self.asked, "options": self.options}),
+            "input_digest": input_digest,
         }
 
     @property
@@ -79,7 +88,7 @@ def answer(question: Question, catalogue: Catalogue) -> Answer:
         raise OverLimit(f"A list holds at most {MAX_OPS} ops. Ask in several requests.")
     if question.op is not None:
         op = read_one(question, question.op, catalogue)
-        return written(op, single.reported(op.asked, op.setting), None, catalogue)
+        return written(op, single.reported(op.asked, op.setting), catalogue)
     target = resolve(question.target, catalogue)
     setting = Setting(target, question.options, Fabric(target.wired.mesh, question.options.collectives))
     found = listing.evaluate(question.ops or [], setting, _assumed(question, target))
@@ -102,10 +111,10 @@ def read_one(question: Question, op: OpModel, catalogue: Catalogue) -> OneOp:
     return OneOp(question, asked, Setting(target, question.options, lay(asked, question.sharding, target, question.options)))
 
 
-def written(op: OneOp, report: Report, foreseen: Expected | None, catalogue: Catalogue) -> Answer:
-    """The answer that a report makes, and the prediction where it is known."""
+def written(op: OneOp, report: Report, catalogue: Catalogue, cells: Cells | None = None) -> Answer:
+    """The answer that a report makes, written as `cells` says."""
     question, target = op.question, op.setting.target
-    found = single.written(op.asked, report, op.setting, _assumed(question, target), foreseen)
+    found = single.written(op.asked, report, op.setting, _assumed(question, target), cells)
     sharding = {} if question.sharding is None else {"sharding": question.sharding.document()}
     return _answer(question, target, {"op": found.op, **sharding}, found.result, catalogue)
 

@@ -22,6 +22,7 @@ from ..engine.term import Term
 from ..errors import InvalidInput
 from ..schemas.evaluate import OptionsModel
 from . import tiles
+from .cells import Cells
 from .estimates import Predicted, predicted
 from .kernels import BASES, Setup, Timed, timed
 from .targets import Target
@@ -63,7 +64,7 @@ class Expected(NamedTuple):
     """of the tile that would be chosen over the one that is given"""
 
 
-def expected(term: Term, report: Report, target: Target, options: OptionsModel, fabric: Fabric) -> Expected:
+def expected(term: Term, report: Report, target: Target, options: OptionsModel, fabric: Fabric, *, cells: Cells) -> Expected:
     """The prediction for a term as it lies on `fabric`. Raises `InvalidInput`: a given tile that cannot be used."""
     if isinstance(term, Collective):
         found = predicted(term, target.wired.mesh, target.linked, target.calibrations, report.lower)
@@ -74,23 +75,16 @@ def expected(term: Term, report: Report, target: Target, options: OptionsModel, 
         raise InvalidInput([fault])
     alone = timed(local, here, setup)
     if alone is None:
-        return _of_kernels(None, report, target)
+        return _of_kernels(None, report, target, cells)
     speedup = tiles.speedup(alone, local, here, setup, np.array([target.is_like_measured]))
-    return _of_kernels(alone, report, target)._replace(tile_speedup=speedup)
+    return _of_kernels(alone, report, target, cells)._replace(tile_speedup=speedup)
 
 
-def row_by_row(term: Term, report: Report, rows: Sequence[Report], target: Target, options: OptionsModel) -> list[Expected]:
-    """The prediction for each row of a term that one chip runs, in tiles that are not given; `rows` are those of its report."""
-    found = timed(term, report, setup_of((target,), ALONE, options))
-    every = [None] * len(rows) if found is None else found.by_row(len(rows))
-    return [_of_kernels(alone, each, target) for alone, each in zip(every, rows, strict=True)]
-
-
-def _of_kernels(alone: Timed | None, report: Report, target: Target) -> Expected:
+def _of_kernels(alone: Timed | None, report: Report, target: Target, cells: Cells) -> Expected:
     """The prediction from what kernels take on one chip, where there is a model of them."""
     if alone is None:
         return Expected(None, (UNKNOWN,))
-    return _in_all(alone, report, target) if target.is_like_measured else Expected(None, (ONE_CORE,), alone)
+    return _in_all(alone, report, target, cells) if target.is_like_measured else Expected(None, (ONE_CORE,), alone)
 
 
 def setup_of(targets: Sequence[Target], at: NDArray[np.intp], options: OptionsModel) -> Setup:
@@ -98,12 +92,12 @@ def setup_of(targets: Sequence[Target], at: NDArray[np.intp], options: OptionsMo
     return Setup(targets, at, State(options.launch, options.cache), tiles.tile_of(options))
 
 
-def _in_all(alone: Timed, report: Report, target: Target) -> Expected:
+def _in_all(alone: Timed, report: Report, target: Target, cells: Cells) -> Expected:
     """The time on one chip and that of all exchanges, added up: nothing is known to overlap."""
     exchanges = [(each, found) for each in report.network.exchanges if (found := _exchanged(each, target)) is not None]
     times = [Estimate(alone.ladder.estimate, alone.band.p10, alone.band.p90), *(_where(each, found.estimate) for each, found in exchanges)]
     bases = [BASES[int(alone.basis.min())], *(found.basis for _, found in exchanges)]
-    notes = (*said(alone), *_borrowed(target), *dict.fromkeys(found.note for _, found in exchanges))
+    notes = (*said(alone, cells), *_borrowed(target), *dict.fromkeys(found.note for _, found in exchanges))
     total = Estimate(*(reduce(add, each) for each in zip(*times, strict=True)))
     return Expected(Foreseen(total, min(bases, key=BASES.index)), notes, alone)
 
@@ -150,10 +144,10 @@ def on_chip(report: Report) -> Report:
     return report._replace(times=near, lower=np.maximum(near.math, near.hbm))
 
 
-def said(found: Timed) -> Iterator[str]:
+def said(found: Timed, cells: Cells) -> Iterator[str]:
     """What an estimate of kernels stands on, with each calibration once."""
     reasons: dict[str, dict[str, None]] = {}
-    for each in sorted(found.kernels, key=lambda each: -BASES.index(each.basis)):
+    for each in sorted(found.kernels(cells), key=lambda each: -BASES.index(each.basis)):
         reasons.setdefault(BORROWED if each.is_borrowed else SAID[each.basis], {})[each.ref] = None
     yield from (f"{reason} ({', '.join(refs)})." for reason, refs in reasons.items())
 

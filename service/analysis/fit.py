@@ -20,6 +20,7 @@ from ..errors import OverLimit
 from ..schemas.fit import FitQuestion
 from ..schemas.limits import MAX_OPS
 from . import canonical
+from .cells import cells_of
 from .evaluate import DOCUMENT_VERSION, ROWS_PER_OP, left_out, members_of
 from .layouts import CHEAPEST, by_plan, everywhere, plans, plans_for_batches
 from .listing import count, read_all
@@ -107,7 +108,7 @@ def _of_one(question: FitQuestion, target: Target, limit: int) -> Need:
     fabric = by_plan(asked, question.sharding, target, question.options)
     found = parts(asked, fabric)
     batch, said = _batch(asked, fabric, limit, is_held=question.options.plan == CHEAPEST and fabric.sharding is not None)
-    op = asked.document(asked.term.arithmetic)
+    op = asked.document(asked.term.arithmetic, cells_of(asked.columns))
     return Need(
         asked={"op": op, **({} if question.sharding is None else {"sharding": question.sharding.document()})},
         parts=[_document(each) for each in found],
@@ -126,7 +127,7 @@ def _of_many(question: FitQuestion, target: Target) -> Need:
     whole = sum(times * total(of_op) for _, times, of_op in found)
     check("/ops", "The bytes of these ops", whole)
     at, _, most = max(found, key=lambda each: total(each[2]))
-    ops = [each.document(each.term.arithmetic) for each in asked]
+    ops = [each.document(each.term.arithmetic, cells_of(each.columns)) for each in asked]
     return Need(
         asked={"ops": [{**op, "count": times} for op, (_, times, _) in zip(ops, found, strict=True)]},
         parts=[{"op": at, "count": times, **_document(each, times)} for at, times, of_op in found for each in of_op],

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
-from ..engine.arrays import Real, all_of, any_of, column, cut
-from ..engine.batch import rows_of
+from ..engine.arrays import Real, all_of, column, cut
 from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
 from ..engine.kernels.attend import Attend
@@ -33,6 +32,7 @@ from ..engine.ops.grouped_matmul import GroupedMatmul
 from ..engine.ops.mla import LatentAttention
 from ..engine.report import Report
 from ..engine.term import Term
+from .cells import Cells
 from .targets import Target
 
 Places = NDArray[np.intp]
@@ -62,24 +62,9 @@ class Timed(NamedTuple):
     silicon: Silicon | None = None
     """the chips that it has its tiles on"""
 
-    @property
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self, cells: Cells) -> tuple[Kernel, ...]:
         """Those of the ways that some row takes."""
-        return tuple(each for kernels, rows in zip(self.runs, self.taken, strict=True) if any_of(rows) for each in kernels)
-
-    def by_row(self, rows: int) -> list[Timed]:
-        """Each of `rows` rows on one chip, whose ways to run are those of all."""
-        tiles = self.layer
-        columns = zip(*(rows_of(each, rows) for each in (self.ladder, self.band, self.taken, self.basis)), strict=True)
-        each = [self._replace(ladder=ladder, band=band, taken=taken, basis=basis) for ladder, band, taken, basis in columns]
-        if tiles is None:
-            return each
-        layers: Callable[[], list[Layer]] = cache(lambda: rows_of(tiles(), rows))
-
-        def layer_of(at: int) -> Callable[[], Layer]:
-            return lambda: layers()[at]
-
-        return [found._replace(layer=layer_of(at)) for at, found in enumerate(each)]
+        return tuple(each for kernels, rows in zip(self.runs, self.taken, strict=True) if cells.any_of(rows) for each in kernels)
 
 
 class Setup(NamedTuple):

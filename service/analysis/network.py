@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import any_of
 from ..engine.demand import NOTHING
 from ..engine.fabric import Exchange, Network
 from ..engine.instead import Alternative
@@ -26,7 +25,7 @@ def layer(report: Report, others: Sequence[Alternative], cells: Cells) -> dict[s
         "alternatives": [_alternative(each, cells) for each in others],
     }
     sends = network.wire_bytes > 0
-    if not any_of(sends):
+    if not cells.any_of(sends):
         return {**found, "intensity_flops_per_byte": None, "critical_intensity_flops_per_byte": None, "bound": None}
     with np.errstate(divide="ignore", invalid="ignore"):
         intensity = report.flops / network.wire_bytes

@@ -9,6 +9,7 @@ from typing import Any
 from ..engine import ENGINE_VERSION
 from ..errors import Fault
 from ..schemas.rank import RankQuestion
+from .cells import cells_of
 from .evaluate import DOCUMENT_VERSION, left_out, members_of
 from .listing import count
 from .magnitude import check
@@ -43,7 +44,7 @@ def document(
     question: RankQuestion, asked: Sequence[Asked], placed: Mapping[str, Placed], out: Sequence[Out], catalogue_digest: str
 ) -> dict[str, Any]:
     """The answer; `placed` are the candidates that are ranked, by their ids and in the order of the question."""
-    ops = [each.document(each.term.arithmetic) for each in asked]
+    ops = [each.document(each.term.arithmetic, cells_of(each.columns)) for each in asked]
     measure = MEASURES[question.objective]
     of_ops = (member for each, op in zip(asked, ops, strict=True) for member in each.assumed(op))
     of_targets = (member for each in placed.values() for member in each.target.assumed)

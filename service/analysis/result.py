@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engine import roofline
-from ..engine.arrays import Code, Real, all_of, any_of, constant
+from ..engine.arrays import Code, Real, all_of, constant
 from ..engine.instead import Alternative
 from ..engine.levers import FACTORS, Levers
 from ..engine.ops.matmul import Matmul
@@ -63,10 +63,10 @@ def result(
         "bound": cells.name(report.longest, BOUNDS),
         "regime": cells.name(report.longest, REGIMES),
         "attainable_flops_per_s": cells.number(_over(report.flops, report.lower, present), present),
-        "utilization": None if is_unpeaked(report) else cells.number(_over(report.times.math, report.lower, present), present),
+        "utilization": None if is_unpeaked(report, cells) else cells.number(_over(report.times.math, report.lower, present), present),
         "thresholds": [_threshold(each, cells) for each in report.thresholds],
         "levers": [*_levers(asked, report.levers, cells), *([] if tiles.lever is None else [tiles.lever])],
-        "notes": notes(asked, report),
+        "notes": notes(asked, report, cells),
     }
 
 
@@ -92,9 +92,9 @@ def _over(part: Real, whole: Real, present: Flag | None) -> Real:
     return part / whole if present is None else part / np.where(present, whole, 1.0)
 
 
-def is_unpeaked(report: Report) -> bool:
+def is_unpeaked(report: Report, cells: Cells) -> bool:
     """Whether there is work and no peak to hold it against."""
-    return report.placement.peak is None and any_of(report.flops != 0)
+    return report.placement.peak is None and cells.any_of(report.flops != 0)
 
 
 def layers(report: Report, others: Sequence[Alternative], cells: Cells, tiles: Tiles) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def layers(report: Report, others: Sequence[Alternative], cells: Cells, tiles: T
     placed, computes = report.placement, bool(report.bytes)
     return {
         "compute": {
-            "time_s": None if is_unpeaked(report) else cells.number(report.times.math),
+            "time_s": None if is_unpeaked(report, cells) else cells.number(report.times.math),
             "unit": placed.unit if computes else None,
             "dtype": placed.dtype if computes else None,
             "peak_flops_per_s": None if placed.peak is None else cells.number(placed.peak),

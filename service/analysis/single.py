@@ -16,7 +16,7 @@ from ..engine.roofline import BOUNDS
 from ..errors import InvalidInput, refuse
 from ..schemas.evaluate import OptionsModel
 from . import tiles
-from .cells import AllRows, Cells, OneRow
+from .cells import Cells, cells_of
 from .expected import Expected, expected, on_chip
 from .explain import Tiled, explain
 from .result import UNTILED, Tiles, estimates, layers, result, times
@@ -59,19 +59,18 @@ def reported(asked: Asked, setting: Setting) -> Report:
     return report
 
 
-def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed, foreseen: Expected | None = None) -> Found:
-    """A report as a document; one row as numbers, the rows of lists as lists.
+def written(asked: Asked, report: Report, setting: Setting, assumed: Assumed, cells: Cells | None = None) -> Found:
+    """A report as a document; one row as numbers, the rows of lists as lists, unless `cells` says otherwise.
 
-    assumed   what was left out beside the op
-    foreseen  the prediction of its time, where it is known
+    assumed  what was left out beside the op
     """
-    cells = OneRow() if asked.columns is None else AllRows(asked.columns)
-    op = asked.document(report.placement.dtype)
+    cells = cells or cells_of(asked.columns)
+    op = asked.document(report.placement.dtype, cells)
     others = alternatives(asked.term, setting.target.machine, setting.fabric, is_class_asked=asked.is_class_asked)
-    foreseen = foreseen or _expected(asked, report, setting, setting.fabric)
+    foreseen = _expected(asked, report, setting, setting.fabric, cells)
     found = result(asked, report, others, foreseen.time, cells, tiles=_tiles(report, foreseen, setting, cells))
     said = setting.target.wired.said([exchange.cost for exchange in report.network.exchanges])
-    of_tiles = tiles.notes(asked.term, foreseen.kernels, setting.options, report, is_known=foreseen.time is not None)
+    of_tiles = tiles.notes(asked.term, foreseen.kernels, setting.options, report, cells, is_known=foreseen.time is not None)
     notes = [*found.pop("notes"), *of_tiles, *said, *foreseen.notes]
     if setting.fabric.sharding is not None:
         found["single_chip"] = _single_chip(asked, setting, cells)
@@ -94,16 +93,16 @@ def _first_tiles(report: Report, foreseen: Expected, setting: Setting) -> Tiled 
 def _single_chip(asked: Asked, setting: Setting, cells: Cells) -> dict[str, Any]:
     """The op whole on one chip, beside what it is together."""
     report = batch.evaluate(asked.term, setting.target.machine, is_class_asked=asked.is_class_asked, overlap=setting.options.overlap)
-    foreseen = _expected(asked, report, setting, ONE_CHIP)
+    foreseen = _expected(asked, report, setting, ONE_CHIP, cells)
     time = {**times(report, cells), **estimates(foreseen.time, cells)}
     tiled = _tiles(report, foreseen, setting, cells)
     return {"layers": layers(report, (), cells, tiled), "time": time, "bound": cells.name(report.longest, BOUNDS)}
 
 
-def _expected(asked: Asked, report: Report, setting: Setting, fabric: Fabric) -> Expected:
+def _expected(asked: Asked, report: Report, setting: Setting, fabric: Fabric, cells: Cells) -> Expected:
     """The prediction for an op as it lies on `fabric`. Raises `InvalidInput` with pointers into the question."""
     try:
-        return expected(asked.term, report, setting.target, setting.options, fabric)
+        return expected(asked.term, report, setting.target, setting.options, fabric, cells=cells)
     except InvalidInput as error:
         raise placed(error, asked.pointer, asked.model) from error
 

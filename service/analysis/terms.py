@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..engine.arrays import Real, column
+from ..engine.arrays import column
 from ..engine.dtypes import ALIASES
 from ..engine.formats import Scale
 from ..engine.kinds import KINDS
@@ -18,6 +18,7 @@ from ..engine.term import Term
 from ..errors import Fault, InvalidInput, OverLimit
 from ..schemas.limits import MAX_ROWS
 from ..schemas.terms import OpModel, ScaleModel
+from .cells import Cells
 
 FORMATS = ("dtype", "quantized_from")
 """Endings of members that hold a format, which may have been given by an alias."""
@@ -45,13 +46,13 @@ class Asked:
         held = ((name, value) for name, value in self.term.__dict__.items() if name not in columns and isinstance(value, Hashable))
         return self.model.kind, self.is_class_asked, tuple(columns), variants(self.term).changes, tuple(held)
 
-    def document(self, compute_dtype: str) -> dict[str, Any]:
+    def document(self, compute_dtype: str, cells: Cells) -> dict[str, Any]:
         """The op as understood; `compute_dtype` is the class in which the chip runs it. What does not apply is left out."""
         derived, asked = self.term.derived, self.model.__dict__
         found = {"kind": self.model.kind}
         for name, held in self.term.__dict__.items():
             if held is not None and name not in derived:
-                found[name] = held if isinstance(held, str) else _said(held, asked[name])
+                found[name] = held if isinstance(held, str) else _said(held, asked[name], cells)
         if "compute_dtype" in found:
             found["compute_dtype"] = compute_dtype
         return found
@@ -93,6 +94,36 @@ def stated(model: OpModel) -> Term:
     """The term that `model` states, its defaults still to be filled."""
     fields = _fields(model.kind)
     return KINDS[model.kind](**{name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields})
+
+
+def shape(model: OpModel) -> Hashable:
+    """What an op says beside its numbers, and which members it leaves out; those that share it can be the rows of one column."""
+    members = model.__dict__
+    return frozenset([(name, _beside_number(members[name])) for name in model.model_fields_set])
+
+
+def _beside_number(value: Any) -> Hashable:
+    kind = type(value)
+    if kind is dict:
+        return tuple([(name, type(each)) for name, each in value.items()])
+    if kind is list or isinstance(value, ScaleModel):
+        return repr(value)
+    return int if kind is int else value
+
+
+def in_rows(models: Sequence[OpModel]) -> Term:
+    """Ops of one shape as a term with a row for each. Raises `InvalidInput` where one of them is wrong."""
+    first, fields = models[0], _fields(models[0].kind)
+    members = {name: value for name, value in first.__dict__.items() if value is not None and name in fields}
+    return KINDS[first.kind](**{name: _rows(value, [each.__dict__[name] for each in models]) for name, value in members.items()}).resolved()
+
+
+def _rows(first: Any, values: Sequence[Any]) -> Any:
+    if type(first) is int:
+        return column(values)
+    if type(first) is dict:
+        return {name: column([each[name] for each in values]) for name in first}
+    return _value(first)
 
 
 def placed(error: InvalidInput, pointer: str, model: OpModel) -> InvalidInput:
@@ -161,15 +192,12 @@ def _check_lengths(lists: Mapping[str, int]) -> None:
         raise InvalidInput(faults)
 
 
-def _whole(held: Real) -> int | list[int]:
-    """A default as it is written: a list where it follows from a list."""
-    return int(held.item()) if held.size == 1 else held.astype(np.int64).tolist()
-
-
-def _said(held: Any, asked: Any) -> Any:
+def _said(held: Any, asked: Any, cells: Cells) -> Any:
     """A member as the document shows it: numbers as asked or as defaulted, formats by their own names."""
     if isinstance(held, np.ndarray):
-        return _whole(held) if asked is None else asked
+        return cells.dim(held, asked)
+    if isinstance(held, Mapping):
+        return {name: cells.dim(each, asked[name]) for name, each in held.items()}
     if isinstance(held, Scale):
         return {name: value for name, value in dataclasses.asdict(held).items() if value is not None}
     return asked

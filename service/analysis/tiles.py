@@ -175,7 +175,7 @@ def lever(gain: Real, report: Report, cells: Cells) -> dict[str, Any]:
     }
 
 
-def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report, *, is_known: bool) -> Iterator[str]:
+def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report, cells: Cells, *, is_known: bool) -> Iterator[str]:
     """What must be said of the layer, or why it is null."""
     has_tiles = found is not None and found.layer is not None
     if not report.bytes:
@@ -188,9 +188,9 @@ def notes(term: Term, found: Timed | None, options: OptionsModel, report: Report
         yield UNMODELLED
     else:
         capacity = found.silicon.tile_bytes
-        if any_of(~np.isfinite(capacity)):
+        if cells.any_of(~np.isfinite(capacity)):
             yield UNCHECKED
-        if any_of(found.layer().on_chip_bytes > capacity):
+        if cells.any_of(found.layer().on_chip_bytes > capacity):
             yield CROWDED
         if not is_known:
             yield UNEXPLAINED

@@ -1,87 +1,106 @@
 """Questions that wait at the same time, answered with as few calls of the engine as there are kinds of them.
 
-Questions about one op that differ in its numbers alone are the rows of one column, as the ops of a list are. Each answer is
-cut out of the report of all of them, and is what its question gets by itself, byte for byte. So is every refusal: where
-something is wrong with one of several, each of them is asked by itself.
+Questions about one op that differ in its numbers alone are the rows of one column, as the rows of lists are, and their answers are
+written as one document. Each is what its question gets by itself, byte for byte. So is every refusal: where something is wrong
+with one of several, they are asked in halves, and it in the end by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 
 from ..catalogue import Catalogue
-from ..engine import batch
+from ..engine.arrays import ONE
 from ..engine.collective import Collective
+from ..engine.kinds import KINDS
 from ..engine.ops.attention import Attention
-from ..schemas.evaluate import Question, TileModel
-from . import evaluate
-from .evaluate import Answer, OneOp
-from .expected import row_by_row
+from ..engine.ops.mla import LatentAttention
+from ..engine.term import Term
+from ..schemas.evaluate import Question
+from . import canonical, evaluate, single
+from .cells import Flag
+from .evaluate import OneOp
 from .kernels import width_of
-from .listing import stacked
+from .row_texts import EachRow, Unlike
+from .terms import in_rows, lists_of, shape
 
-Outcome = Answer | Exception
-"""An answer, or what is raised in its place."""
+Outcome = bytes | Exception
+"""The text of an answer, or what is raised in its place."""
 
 
 def answers(questions: Sequence[Question], catalogue: Catalogue) -> list[Outcome]:
-    """What `evaluate.answer` gives for each question by itself, or raises, in their order."""
+    """The text of what `evaluate.answer` gives for each question by itself, or what it raises, in their order."""
+    groups: dict[Hashable, list[int]] = {}
+    for at, question in enumerate(questions):
+        alike = _alike(question)
+        groups.setdefault(at if alike is None else alike, []).append(at)
+    found: dict[int, Outcome] = {}
+    for places in groups.values():
+        found |= zip(places, _of_group([questions[at] for at in places], catalogue), strict=True)
+    return [found[at] for at in range(len(questions))]
+
+
+def _alike(question: Question) -> Hashable:
+    """What the rows of a document have in common; None for a question that is answered by itself."""
+    op, options, chip = question.op, question.options, question.target.chip
+    if op is None or question.target.mesh is not None or question.sharding is not None or question.measured_s is not None:
+        return None
+    if options.explain or not isinstance(chip, str) or lists_of(op) or issubclass(KINDS[op.kind], Collective):
+        return None
+    return chip, shape(op), options, frozenset(options.model_fields_set)
+
+
+def _of_group(questions: Sequence[Question], catalogue: Catalogue) -> list[Outcome]:
+    """The outcomes of questions that are alike."""
     if len(questions) == 1:
         return [_alone(questions[0], catalogue)]
-    groups: dict[Hashable, dict[int, OneOp]] = {}
-    for at, question in enumerate(questions):
-        op = _row(question, catalogue)
-        if op is not None:
-            groups.setdefault(_alike(op), {})[at] = op
-    found: dict[int, Outcome] = {}
-    for group in groups.values():
-        found |= _of_rows(group, catalogue)
-    return [found[at] if at in found else _alone(question, catalogue) for at, question in enumerate(questions)]
+    try:
+        return [*_in_rows(questions, catalogue)]
+    except Unlike as unlike:
+        return _parted(questions, unlike.flags, catalogue)
+    except Exception:  # noqa: BLE001 - whatever it is, it is of some of them, and is found again where each is asked by itself
+        half = len(questions) // 2
+        return [*_of_group(questions[:half], catalogue), *_of_group(questions[half:], catalogue)]
 
 
 def _alone(question: Question, catalogue: Catalogue) -> Outcome:
     try:
-        return evaluate.answer(question, catalogue)
+        return evaluate.answer(question, catalogue).text
     except Exception as fault:  # noqa: BLE001 - of this question alone, and raised where that waits
         return fault
 
 
-def _row(question: Question, catalogue: Catalogue) -> OneOp | None:
-    """A question that may be a row among others; None for one that is not: lists, meshes, a tile that is given, what is refused."""
-    if question.op is None or question.target.mesh is not None or question.sharding is not None:
-        return None
-    if isinstance(question.options.tile, TileModel):
-        return None
-    try:
-        op = evaluate.read_one(question, question.op, catalogue)
-    except Exception:  # noqa: BLE001 - found again, and then raised, where the question is asked by itself
-        return None
-    return None if op.asked.columns is not None or isinstance(op.asked.term, Collective) else op
+def _parted(questions: Sequence[Question], flags: Flag, catalogue: Catalogue) -> list[Outcome]:
+    """The outcomes of questions of which those that are flagged have a document of their own."""
+    sides = [[question for question, flag in zip(questions, flags.tolist(), strict=True) if flag is side] for side in (False, True)]
+    others, flagged = (iter(_of_group(side, catalogue)) for side in sides)
+    return [next(flagged if flag else others) for flag in flags.tolist()]
 
 
-def _alike(op: OneOp) -> Hashable:
-    """What the rows of a report have in common. Chips of the catalogue are one object each; one in place has a row of its own."""
-    term, setting = op.asked.term, op.setting
-    width = width_of(term).item() if isinstance(term, Attention) else None
-    return op.asked.choices, width, id(setting.target), setting.options
+def _in_rows(questions: Sequence[Question], catalogue: Catalogue) -> list[bytes]:
+    """The answers of questions that are the rows of one report. Raises whatever is wrong with one of them, and `Unlike`."""
+    op, cells = _op(questions, catalogue), EachRow(len(questions))
+    for flags in _apart(op.asked.term):
+        cells.any_of(flags)
+    answer = evaluate.written(op, single.reported(op.asked, op.setting), catalogue, cells)
+    digests = [canonical.digest_of(text) for text in cells.cut(canonical.sorted_text(answer.input).encode())]
+    return cells.cut(canonical.text(answer.identified_by(cells.text([b'"%b"' % digest.encode() for digest in digests]))))
 
 
-def _of_rows(group: Mapping[int, OneOp], catalogue: Catalogue) -> dict[int, Outcome]:
-    """The answers of questions that are rows of one report; none where something is wrong with one of them."""
-    first, rows = next(iter(group.values())), len(group)
-    if rows == 1:
-        return {}
-    term, setting = stacked([op.asked for op in group.values()]), first.setting
-    try:
-        report = batch.evaluate(
-            term, setting.target.machine, setting.fabric, is_class_asked=first.asked.is_class_asked, overlap=setting.options.overlap
-        )
-        if batch.too_large(report) is not None:
-            return {}
-        reports = batch.rows_of(report, rows)
-        foreseen = row_by_row(term, report, reports, setting.target, setting.options)
-        return {
-            at: evaluate.written(op, each, time, catalogue) for (at, op), each, time in zip(group.items(), reports, foreseen, strict=True)
-        }
-    except Exception:  # noqa: BLE001 - whatever it is, it is of some of them, and is found again where each is asked by itself
-        return {}
+def _op(questions: Sequence[Question], catalogue: Catalogue) -> OneOp:
+    """The first question, about the ops of all."""
+    models = [op for each in questions if (op := each.op) is not None]
+    first = evaluate.read_one(questions[0], models[0], catalogue)
+    return replace(first, asked=replace(first.asked, term=in_rows(models)))
+
+
+def _apart(term: Term) -> Iterator[Flag]:
+    """Rows that other levers or other kernels are for."""
+    if (batch := term.columns().get("batch")) is not None:
+        yield batch > ONE
+    if isinstance(term, Attention | LatentAttention):
+        yield term.q_len == ONE
+    if isinstance(term, Attention):
+        widths = width_of(term)
+        yield widths == widths[0]

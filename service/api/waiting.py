@@ -1,6 +1,6 @@
 """Questions of one row that arrive while the event loop is busy, answered together.
 
-A question waits for no other: what is there when the loop comes to it is answered at once, and a lone question by itself.
+What is there is answered as soon as a turn of the loop brings no more; a lone question is answered by itself, one turn later.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from ..analysis.evaluate import Answer
 from ..analysis.together import answers
 from ..catalogue import Catalogue
 from ..schemas.evaluate import Question
@@ -17,7 +16,7 @@ from ..schemas.evaluate import Question
 MOST: Final = 64
 """Questions answered before the event loop sees to others; more of them would save little."""
 
-Place = tuple[Question, "asyncio.Future[Answer]"]
+Place = tuple[Question, "asyncio.Future[bytes]"]
 
 
 class Waiting:
@@ -27,15 +26,23 @@ class Waiting:
         self._catalogue = catalogue
         self._places: dict[asyncio.AbstractEventLoop, list[Place]] = {}
 
-    async def answer(self, question: Question) -> Answer:
-        """What `evaluate.answer` returns or raises."""
+    async def answer(self, question: Question) -> bytes:
+        """The text of what `evaluate.answer` returns, or what it raises."""
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Answer] = loop.create_future()
+        future: asyncio.Future[bytes] = loop.create_future()
         places = self._places.setdefault(loop, [])
         if not places:
-            loop.call_soon(self._answer, loop)
+            loop.call_soon(self._gather, loop, 0)
         places.append((question, future))
         return await future
+
+    def _gather(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
+        """Answers once the loop, in a turn, has brought no more questions."""
+        there = len(self._places[loop])
+        if seen < there < MOST:
+            loop.call_soon(self._gather, loop, there)
+        else:
+            self._answer(loop)
 
     def _answer(self, loop: asyncio.AbstractEventLoop) -> None:
         places = self._places.pop(loop)

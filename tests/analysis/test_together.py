@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
+import orjson
 import pytest
 
-from service.analysis.evaluate import Answer, answer
+from service.analysis.evaluate import answer
 from service.analysis.ops import question as example
 from service.analysis.together import answers
 from service.catalogue import Catalogue
@@ -42,7 +43,7 @@ def mixed(seed: int) -> Iterator[Question]:
         heads = {
             "kind": "attention",
             "batch": 4,
-            "q_len": dice.choice((1, 1000)),
+            "q_len": dice.choice((1, 3, 20, 1000)),
             "kv_len": 1000,
             "heads": 32,
             "kv_heads": 8,
@@ -59,8 +60,7 @@ def told(outcome: object) -> object:
         return type(outcome), outcome.detail, getattr(outcome, "faults", None)
     if isinstance(outcome, Exception):
         raise outcome
-    assert isinstance(outcome, Answer)
-    return outcome.text
+    return outcome
 
 
 def alone(question: Question, catalogue: Catalogue) -> object:
@@ -97,4 +97,4 @@ def test_a_count_that_is_too_large_is_of_one_question_alone(catalogue: Catalogue
 def test_questions_about_two_chips_are_of_their_own_chips(catalogue: Catalogue) -> None:
     chips = ("nvidia-h100-sxm", "nvidia-a100-sxm-80gb") * 3
     found = answers([validate(Question, {"op": MATMUL, "target": {"chip": chip}}) for chip in chips], catalogue)
-    assert [each.target.document["chip"].partition("@")[0] for each in found if isinstance(each, Answer)] == list(chips)
+    assert [orjson.loads(each)["target"]["chip"].partition("@")[0] for each in found if isinstance(each, bytes)] == list(chips)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import httpx
 from fastapi import FastAPI
 
-from service.analysis.evaluate import Answer
 from service.api.waiting import MOST, Waiting
 from service.catalogue import Catalogue
 from service.schemas.evaluate import Question
@@ -57,4 +57,4 @@ def test_a_caller_that_leaves_takes_nobody_along(catalogue: Catalogue) -> None:
 
     first, left, last = asyncio.run(ask())
     assert isinstance(left, asyncio.CancelledError)
-    assert [each.asked["op"]["m"] for each in (first, last) if isinstance(each, Answer)] == [1, 3]
+    assert [json.loads(each)["op"]["m"] for each in (first, last) if isinstance(each, bytes)] == [1, 3]

@@ -25,7 +25,7 @@ from ...schemas.evaluate import OptionsModel
 from ...schemas.reading import validate
 from ...schemas.terms import OP_MODELS
 from .. import tiles, units
-from ..cells import EXACT, Flag, Names, not_finite
+from ..cells import EXACT, Cells, Flag, Names, not_finite
 from ..expected import Predictions, by_target
 from ..kernels import BASES
 from ..result import result
@@ -64,7 +64,7 @@ _SHAPES: Final[tuple[dict[str, Any], ...]] = (
 """Questions whose answers have, between them, every name that an answer can have."""
 
 
-class Deferred:
+class Deferred(Cells):
     """Writes columns as lists of cells, each only when it is called for: of the values of an answer a table shows few."""
 
     def __init__(self, rows: int) -> None:

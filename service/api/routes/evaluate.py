@@ -26,8 +26,8 @@ async def post_evaluate(call: Call, question: QuestionBody) -> Response:
     """What binds an op, or a list of ops, on a chip, by how much, and what would change it."""
     service, rows = call.service, evaluate.rows(question)
     if rows == 1 and service.pools.is_inline(rows):
-        found = await service.waiting.answer(question)
+        text = await service.waiting.answer(question)
     else:
-        found = await service.pools.compute(rows, lambda: evaluate.answer(question, service.catalogue))
+        text = await service.pools.compute(rows, lambda: evaluate.answer(question, service.catalogue).text)
     service.metrics.rows.inc(rows)
-    return answer(found.text)
+    return answer(text)
