@@ -48,9 +48,9 @@ SILICON: Final = Silicon.of(
 )
 """A chip of many cores behind one cache."""
 KERNEL: Final = GemmParameters(
-    launch_s=column(2e-6), math=column(0.85), memory=column(0.85), step_s=column(6e-8), fill_s=column(3e-7), feed=column(64.0),
-    overlap=column(3.0), throttle=column(0.05), quantized=column(0.3), hot=column(0.1), copies=column(2.0), split_s=column(7e-7),
-    quantize_s=column(0.0), eager_s=column(2.5e-5),
+    launch_s=column(2e-6), math=column(0.85), memory=column(0.85), step_s=column(6e-8), fill_s=column(3e-7), drain=column(0.5),
+    feed=column(64.0), overlap=column(3.0), throttle=column(0.05), quantized=column(0.3), hot=column(0.1), copies=column(2.0),
+    split_s=column(7e-7), quantize_s=column(0.0), quantize_row_s=column(0.0), eager_s=column(2.5e-5),
 )  # fmt: skip
 """Parameters of the size that fits find."""
 
