@@ -25,7 +25,7 @@ from typing import Any, Final
 import numpy as np
 
 from service.engine import batch
-from service.engine.arrays import Code, Real, column
+from service.engine.arrays import Code, Real, column, keep_freed_memory
 from service.engine.batch import CHUNK, in_chunks
 from service.engine.fabric import Fabric
 from service.engine.kernels.gemm import GemmParameters, ladder_of
@@ -67,6 +67,7 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.rounds < 9 or asked.rows < CHUNK:
         parser.error(f"at least 9 rounds and {CHUNK} rows make a measurement")
+    keep_freed_memory()  # as the service does
     print("one question with its levers and thresholds, and with its tile and estimate beside; processor time")
     for name, members in QUESTIONS.items():
         ones(name, members, asked.rounds)

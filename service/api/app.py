@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from .. import __version__
 from ..analysis.hardware.live import LiveCatalogue
 from ..catalogue import Catalogue
+from ..engine.arrays import keep_freed_memory
 from ..settings import Settings
 from ..storage import Database, EntryStore
 from .call import Service
@@ -62,6 +63,7 @@ def create_app(settings: Settings, *, catalogue: Catalogue, database: Database, 
         # What is here by now stays. The collector would walk the catalogue and all schemas again and again, at half of an answer's time.
         gc.collect()
         gc.freeze()
+        keep_freed_memory()
         follower.start()
         yield
         follower.stop()

@@ -25,19 +25,18 @@ CHUNK = 8192
 
 
 def in_chunks(term: Term, machine: Machine, fabric: Fabric, evaluate_chunk: Callable[[Term, Machine, Fabric], R], chunk: int = CHUNK) -> R:
-    """`evaluate_chunk` over all rows of a term, a machine and a fabric, `chunk` rows at a time, joined to one result."""
+    """`evaluate_chunk` over all rows of a term, a machine and a fabric, `chunk` rows at a time, in one result."""
     rows = max([machine.rows, *[each.size for each in term.columns().values()]])
     if rows <= chunk:
         return evaluate_chunk(term, machine, fabric)
-    parts = [
-        evaluate_chunk(
-            term.with_columns({name: cut(values, slice(start, start + chunk)) for name, values in term.columns().items()}),
-            machine.cut(slice(start, start + chunk)),
-            fabric.cut(slice(start, start + chunk)),
-        )
-        for start in range(0, rows, chunk)
-    ]
-    return cast("R", _joined(parts, chunk))
+    whole: Any = None
+    for start in range(0, rows, chunk):
+        part = slice(start, start + chunk)
+        columns = {name: cut(values, part) for name, values in term.columns().items()}
+        found = evaluate_chunk(term.with_columns(columns), machine.cut(part), fabric.cut(part))
+        whole = _lengthened(found, chunk, rows) if whole is None else whole
+        _fill(whole, found, part, rows)
+    return cast("R", whole)
 
 
 def evaluate(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_class_asked: bool = False, overlap: float = 1.0) -> Report:
@@ -100,16 +99,28 @@ def rows_of(found: Any, rows: int) -> list[Any]:
     return [found] * rows
 
 
-def _joined(parts: list[Any], rows: int) -> Any:
-    """Columns end to end; `rows` is how many the first part has, by which a shared column is told from a full one."""
-    first = parts[0]
+def _lengthened(first: Any, chunk: int, rows: int) -> Any:
+    """Room for `rows` rows of what `first` has for `chunk`, by which a full column is told from one that all rows share."""
     if isinstance(first, np.ndarray):
-        return np.concatenate(parts, axis=-1) if first.shape[-1] == rows else first
+        return np.empty((*first.shape[:-1], rows), first.dtype) if first.shape[-1] == chunk else first
     if isinstance(first, Mapping):
-        return {name: _joined([part[name] for part in parts], rows) for name in first}
+        return {name: _lengthened(each, chunk, rows) for name, each in first.items()}
     if isinstance(first, tuple):
-        return _like(first, [_joined(list(each), rows) for each in zip(*parts, strict=True)])
+        return _like(first, [_lengthened(each, chunk, rows) for each in first])
     return first
+
+
+def _fill(whole: Any, found: Any, part: slice, rows: int) -> None:
+    """Write the columns of `found` into the rows `part` of `whole`."""
+    if isinstance(whole, np.ndarray):
+        if whole.shape[-1] == rows:
+            whole[..., part] = found
+    elif isinstance(whole, Mapping):
+        for name, each in whole.items():
+            _fill(each, found[name], part, rows)
+    elif isinstance(whole, tuple):
+        for each, other in zip(whole, found, strict=True):
+            _fill(each, other, part, rows)
 
 
 def _like(model: tuple[Any, ...], members: Sequence[Any]) -> tuple[Any, ...]:
