@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import NamedTuple
 
 from ..errors import Fault, InvalidInput, refuse
@@ -60,7 +60,6 @@ class Formats(NamedTuple):
     members: Mapping[str, str | None]
 
 
-@lru_cache(maxsize=4096)
 def resolve(
     *, dtype: str | None, inputs: tuple[tuple[str, str | None], ...], out: str | None, compute: str | None, is_common: bool = False
 ) -> Formats:

@@ -229,4 +229,5 @@ def _approximate(term: Term, name: str, ridge: Real | None, intensity: Real | No
     """The value of a dim at which the approximate intensity, which is proportional to it, reaches the critical one."""
     if name != term.approximates or ridge is None or intensity is None:
         return None
-    return term.answer(name, term.columns()[name] * (ridge / intensity))
+    column: Real = getattr(term, name)
+    return term.answer(name, column * (ridge / intensity))

@@ -25,8 +25,6 @@ BOUNDS = (None, "compute", "hbm", "balanced", "network", "balanced", "balanced",
 REGIMES = (None, "compute-bound", "communication-bound", "balanced", *2 * ("communication-bound", "balanced"))
 """Compute against the larger of memory and network, by the same sets."""
 
-SMALLEST = constant(5e-324)
-
 BITS = np.dtype(np.int8)
 HBM, NETWORK = np.array(1, BITS), np.array(2, BITS)
 """Places of the bits in a set of paths."""
@@ -59,8 +57,8 @@ def overlapped(least: Real, most: Real, overlap: float) -> Real:
 
 def longest_paths(times: Times, longest: Real) -> Code:
     """The set of paths within `TIE` of `longest` [s], as bits: an index into `BOUNDS` and `REGIMES`."""
-    edge = np.maximum(longest * NEARLY, SMALLEST)
-    found: Code = (times.math >= edge).view(BITS) | ((times.hbm >= edge).view(BITS) << HBM)
+    edge = longest * NEARLY
+    found: Code = (times.math > edge).view(BITS) | ((times.hbm > edge).view(BITS) << HBM)
     if times.network is not None:
-        found = found | ((times.network >= edge).view(BITS) << NETWORK)
+        found = found | ((times.network > edge).view(BITS) << NETWORK)
     return found

@@ -106,15 +106,9 @@ class Term:
 
         Raises `InvalidInput` with pointers relative to the op.
         """
-        fields = _fields(cast("Hashable", type(self)))
-        formats = resolve(
-            dtype=self.dtype,
-            inputs=tuple([(name, getattr(self, f"{name}_dtype", None)) for name in self.factors]),
-            out=self.out_dtype,
-            compute=self.compute_dtype,
-            is_common=not fields.keys() >= {f"{name}_dtype" for name in self.factors},
-        )
-        return self._replaced({name: value for name, value in formats.members.items() if name in fields})
+        own = tuple([getattr(self, f"{name}_dtype", None) for name in self.factors])
+        kind = cast("Hashable", type(self))
+        return self._replaced(_formats(kind, self.factors, own, self.dtype, self.out_dtype, self.compute_dtype))
 
     @property
     def arithmetic(self) -> str:
@@ -138,8 +132,8 @@ class Term:
 
     def columns(self) -> dict[str, Real]:
         """The columns of the term by name."""
-        names = _whole(cast("Hashable", type(self)))
-        return {name: values for name in names if (values := getattr(self, name)) is not None}
+        held = self.__dict__
+        return {name: held[name] for name in _whole(cast("Hashable", type(self))) if held[name] is not None}
 
     def asks(self, variable: str) -> str:
         """The name under which the threshold in `variable` is given."""
@@ -200,6 +194,17 @@ def _fields(kind: Hashable) -> Mapping[str, dataclasses.Field[Any]]:
 def _whole(kind: Hashable) -> tuple[str, ...]:
     """Names of the whole-number fields of an op."""
     return tuple(name for name, each in _fields(kind).items() if each.metadata["form"] == "whole")
+
+
+@lru_cache(maxsize=4096)
+def _formats(
+    kind: Hashable, factors: tuple[str, ...], own: tuple[str | None, ...], dtype: str | None, out: str | None, compute: str | None
+) -> Mapping[str, str | None]:
+    """The format fields of an op with every default filled; `own` are those that the caller gave to its factors."""
+    fields = _fields(kind)
+    is_common = not fields.keys() >= {f"{name}_dtype" for name in factors}
+    found = resolve(dtype=dtype, inputs=tuple(zip(factors, own, strict=True)), out=out, compute=compute, is_common=is_common)
+    return {name: value for name, value in found.members.items() if name in fields}
 
 
 @lru_cache(maxsize=4096)

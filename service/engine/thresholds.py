@@ -31,6 +31,8 @@ ROUNDS = 256
 
 ZERO = constant(0.0)
 
+NOWHERE = constant(np.nan)
+
 UNREACHED = constant(2.0**53)
 """No dim is as large."""
 
@@ -73,8 +75,7 @@ def crossing(flops: Line, moved: Line, ridge: Real) -> Real:
     steeper = flops.slope - fed
     value: Real = (ridge * moved.base - flops.base) / steeper
     meets = (value > ZERO) & (value < UNREACHED) & (np.abs(steeper) > PARALLEL * fed)
-    value[~meets] = np.nan
-    return value
+    return np.where(meets, value, NOWHERE)
 
 
 def climbed(flops: Line, straight: Line, stairs: Sequence[Stair], ridge: Real) -> Real:
