@@ -30,9 +30,13 @@ from .targets import Target
 SAID: dict[Basis, str] = {
     "chip": "estimate_s is of kernels as they were measured on this chip",
     "architecture": "estimate_s is of kernels as they were measured on chips of this architecture, for want of rows of this one",
-    "generic": "estimate_s rests on kernels that were measured on other architectures, for want of rows of this one; its band is wide",
+    "generic": "estimate_s rests on kernels that were measured on other architectures, for want of rows of this one; "
+    "its band is that of chips left out",
 }
-BORROWED = "estimate_s rests on kernels of other number formats or widths of heads, for want of rows of these; its band is wide"
+BORROWED = (
+    "estimate_s rests on kernels of other number formats or widths of heads, for want of rows of these; "
+    "its band is that of formats left out"
+)
 UNKNOWN = "The estimates of time are null: there is no model of a kernel for this op."
 ONE_CORE = "The estimates of time are null: the chip in place has one core, and kernels were measured on chips of many."
 WORDS = {

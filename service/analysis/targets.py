@@ -127,13 +127,14 @@ def resolve(asked: TargetModel, catalogue: Catalogue, pointer: str = "/target") 
 
 def of_chip(chip: Chip, catalogue: Catalogue, named_at: str | None = None) -> Target:
     """A chip of the catalogue as a target; `named_at` is where it was named without its revision."""
-    return _of_chip(chip, catalogue.lenders, catalogue.calibrations, named_at)
+    return _of_chip(chip, _measured(chip, catalogue), catalogue.lenders, catalogue.calibrations, named_at)
 
 
 @lru_cache(maxsize=1024)
-def _of_chip(chip: Chip, lenders: tuple[Chip, ...], known: tuple[Calibration, ...], named_at: str | None) -> Target:
+def _of_chip(chip: Chip, measured: Chip, lenders: tuple[Chip, ...], known: tuple[Calibration, ...], named_at: str | None) -> Target:
     """Remembered by what it depends on, which no change of users' own hardware makes anew."""
-    numbers, calibrations, seen = chip.numbers(), calibrations_of(chip, known), die(chip, lenders)
+    numbers, seen = chip.numbers(), die(chip, lenders)
+    calibrations = _calibrated(calibrations_of(chip, known), numbers, measured)
     return Target(
         machine=_machine(numbers, is_partial=False),
         document={"chip": chip.ref},
@@ -158,7 +159,10 @@ def _in_place(asked: ChipModel, base: Chip | None, catalogue: Catalogue, pointer
         if base.ref != asked.base:
             assumed.append({"pointer": f"{pointer}/chip/base", "value": base.ref})
         numbers = _merged(dict(base.numbers()), {name: value for name, value in given.items() if name != "base"})
-    calibrations, seen = catalogue.calibrations_of(base), _seen(numbers, base, catalogue)
+    seen = _seen(numbers, base, catalogue)
+    calibrations = catalogue.calibrations_of(base)
+    if base is not None:
+        calibrations = _calibrated(calibrations, numbers, _measured(base, catalogue))
     return Target(
         machine=_machine(numbers, is_partial=True),
         document={"chip": given},
@@ -169,6 +173,16 @@ def _in_place(asked: ChipModel, base: Chip | None, catalogue: Catalogue, pointer
         calibrations=calibrations,
         die=seen,
     )
+
+
+def _measured(chip: Chip, catalogue: Catalogue) -> Chip:
+    """The shipped chip at the root of the copies of which `chip` is one."""
+    return chip if chip.measured_as == chip.id else catalogue.chip(chip.measured_as, "/target/chip")
+
+
+def _calibrated(known: Calibrations, numbers: Numbers, measured: Chip) -> Calibrations:
+    """What is known of a chip with these numbers where times were measured on `measured`: of that one nothing, if they differ."""
+    return known if _plain(numbers) == _plain(measured.numbers()) else known.lent
 
 
 def _seen(numbers: Numbers, base: Chip | None, catalogue: Catalogue) -> Die:

@@ -73,6 +73,11 @@ class Calibrations:
         """The ids with their revisions."""
         return [calibration.ref for _, calibration in self.nearest]
 
+    @property
+    def lent(self) -> Calibrations:
+        """The same for a chip with other numbers than the one that was measured, which is then but one of its architecture."""
+        return Calibrations(tuple([("architecture" if basis == "chip" else basis, each) for basis, each in self.nearest]))
+
 
 def of_chip(chip: Chip | None, known: Iterable[Calibration]) -> Calibrations:
     """Those of `known` that speak of `chip`; None is a chip that the catalogue does not have."""

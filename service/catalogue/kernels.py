@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ..engine.kernels.spread import Band
-from .calibration import Basis, Calibrations
+from .calibration import Basis, Calibration, Calibrations
 from .kernel_fit import MODELS, KernelFit, KernelName
 
 WIDTHS: Final = ((128, "narrow"), (256, "wide"), (2**53, "widest"))
@@ -36,17 +36,24 @@ class Kernel(NamedTuple):
 def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> Kernel | None:
     """Of `programs`, the likest first, the first that any calibration has, from the nearest; None where none has any.
 
+    On a chip with other numbers than the one that was measured the band is that of chips of which nothing was.
     Another program on the same chip says less than the same program on another chip. What it says of a kernel that nobody measured is
     held for as uncertain as what is said of a format that was left out.
     """
     for program in programs:
-        for basis, calibration in found.nearest:
-            section = calibration.file.kernels
-            fit = None if section is None else section.fits.get(name, {}).get(program)
-            if fit is not None:
-                taken = _kernel(name, fit, basis, calibration.ref, program)
-                return taken if program == programs[0] else _borrowed(taken, kernel(found, name, (ANY,)))
+        fits = [(basis, each, fit) for basis, each in found.nearest if (fit := _fit(each, name, program)) is not None]
+        if fits:
+            basis, nearest, fit = fits[0]
+            taken = _kernel(name, fit, basis, nearest.ref, program)
+            if basis == "architecture":
+                taken = taken._replace(band=next((each.band.si for _, of, each in fits if of.file.chip is None), taken.band))
+            return taken if program == programs[0] else _borrowed(taken, kernel(found, name, (ANY,)))
     return None
+
+
+def _fit(calibration: Calibration, name: KernelName, program: str) -> KernelFit | None:
+    section = calibration.file.kernels
+    return None if section is None else section.fits.get(name, {}).get(program)
 
 
 def _borrowed(taken: Kernel, unseen: Kernel | None) -> Kernel:

@@ -108,7 +108,7 @@ class Term:
         """
         own = tuple([getattr(self, f"{name}_dtype", None) for name in self.factors])
         kind = cast("Hashable", type(self))
-        return self._replaced(_formats(kind, self.factors, own, self.dtype, self.out_dtype, self.compute_dtype))
+        return self._replaced(_formats(kind, self.factors, own, dtype=self.dtype, out=self.out_dtype, compute=self.compute_dtype))
 
     @property
     def arithmetic(self) -> str:
@@ -198,7 +198,7 @@ def _whole(kind: Hashable) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _formats(
-    kind: Hashable, factors: tuple[str, ...], own: tuple[str | None, ...], dtype: str | None, out: str | None, compute: str | None
+    kind: Hashable, factors: tuple[str, ...], own: tuple[str | None, ...], *, dtype: str | None, out: str | None, compute: str | None
 ) -> Mapping[str, str | None]:
     """The format fields of an op with every default filled; `own` are those that the caller gave to its factors."""
     fields = _fields(kind)

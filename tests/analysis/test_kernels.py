@@ -71,7 +71,8 @@ def test_a_row_of_many_is_the_row_alone(kind: str, catalogue: Catalogue, data: s
         (H100, "chip"),
         ("nvidia-h200-sxm", "architecture"),
         ("amd-mi300x", "generic"),
-        ({"base": H100, "hbm": {"bandwidth_bytes_per_s": 4e12}}, "chip"),
+        ({"base": H100}, "chip"),
+        ({"base": H100, "hbm": {"bandwidth_bytes_per_s": 4e12}}, "architecture"),
         (MANY_CORES, "generic"),
     ],
 )
@@ -79,6 +80,17 @@ def test_the_nearest_calibration_is_taken_and_named(catalogue: Catalogue, chip: 
     found = result(catalogue, MATMUL, chip=chip)
     assert found["time"]["estimate_basis"] == stands_on
     assert any(note.startswith("estimate_s") and "-kernels@" in note for note in found["notes"])
+
+
+def test_a_what_if_takes_the_kernels_of_its_base_with_the_band_of_chips_left_out(catalogue: Catalogue) -> None:
+    """Nobody measured it: of a number that changes no time it changes what the estimate stands on, and the band."""
+    base, other = (
+        time(catalogue, MATMUL, chip=chip) for chip in ("nvidia-b200", {"base": "nvidia-b200", "hbm": {"capacity_bytes": 300_000_000_000}})
+    )
+    assert (base["estimate_basis"], other["estimate_basis"]) == ("chip", "architecture")
+    assert base["estimate_s"] == other["estimate_s"]
+    wide, narrow = ((each["estimate_p90_s"] - each["estimate_p10_s"]) / each["estimate_s"] for each in (other, base))
+    assert wide > narrow
 
 
 @pytest.mark.parametrize("formats", [SINGLE, {"dtype": "tf32"}, {"dtype": "int8"}, {"dtype": "fp64"}, {"b_dtype": "int4"}])
