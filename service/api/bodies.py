@@ -12,7 +12,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from ..errors import OverLimit, ServiceError
-from ..schemas.reading import MAX_BODY_BYTES
+from ..schemas.base import Strict
+from ..schemas.reading import MAX_BODY_BYTES, parse, validate
 from ..tables.limits import MOST_BYTES
 from .patience import SLOWEST_BYTES_PER_S, last_moment
 
@@ -55,6 +56,15 @@ async def read_body(scope: Scope, receive: Receive, receive_s: float, most: int 
         raise TooSlow(
             f"A body must have come after {receive_s:.0f} s, or bring {SLOWEST_BYTES_PER_S} bytes in every second beyond."
         ) from None
+
+
+async def read_nothing(scope: Scope, receive: Receive, receive_s: float) -> None:
+    """The body of a request that has nothing to say: none, or an object without members.
+
+    Raises as `read_body` does, and InvalidInput (unknown-member) for what would not be looked at.
+    """
+    if text := await read_body(scope, receive, receive_s):
+        validate(Strict, parse(text))
 
 
 async def _read(receive: Receive, most: int, came: Callable[[int], None]) -> bytes:

@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from ..analysis import selection
 from ..analysis.sheets import answers as sheets
 from ..errors import refuse
+from ..schemas.analyses import LABEL_KEY
 from ..schemas.exports import ExportQuery
 from ..schemas.kinds import SavedKind
 from ..schemas.moments import Moment, microseconds
@@ -51,7 +52,7 @@ class Filters(BaseModel):
     kind: SavedKind | None = None
     chip: Annotated[str | None, Field(min_length=1, max_length=200, description="`id`, or `id@revision`.")] = None
     bound: Bound | None = None
-    label: Annotated[str | None, Field(pattern=r"^[^:]+:", max_length=400, description="`key:value`")] = None
+    label: Annotated[str | None, Field(pattern=rf"^{LABEL_KEY}:", max_length=400, description="`key:value`")] = None
     text: Annotated[str | None, Field(min_length=1, max_length=200, description="A word of the note; case does not count.")] = None
     created_after: Annotated[Moment | None, Field(description="Later than this.")] = None
     created_before: Annotated[Moment | None, Field(description="Earlier than this.")] = None

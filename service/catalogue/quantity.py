@@ -28,7 +28,7 @@ from pydantic_core import PydanticCustomError
 from .units import LARGEST_EXACT, UNITS, Dimension, to_si, units_of
 
 Confidence = Literal["high", "medium", "low"]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=2000, pattern=r"\S")]
 Notes = Annotated[tuple[Text, ...], Field(max_length=100)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)]
 

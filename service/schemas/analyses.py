@@ -11,7 +11,8 @@ from .evaluate import Question
 
 MOST_LABELS: Final = 64  # of one analysis
 
-LabelKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$", max_length=63)]
+LABEL_KEY: Final = "[A-Za-z0-9][A-Za-z0-9._/-]{0,62}"
+LabelKey = Annotated[str, Field(pattern=rf"^{LABEL_KEY}$", max_length=63)]
 LabelValue = Annotated[str, Field(max_length=255)]
 Labels = Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS, description="words to find an analysis by")]
 Note = Annotated[str, Field(max_length=4096, description="a remark for people")]

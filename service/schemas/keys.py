@@ -13,9 +13,15 @@ DAY_S: Final = 86_400
 DEFAULT_LIFETIME_S: Final = 90 * DAY_S
 LONGEST_LIFETIME_S: Final = 366 * DAY_S
 
+_PRINTED: Final = r"[^\x00-\x1f\x7f-\x9f]"
 KeyName = Annotated[
     str,
-    Field(min_length=1, max_length=100, pattern=r"^[^\x00-\x1f\x7f-\x9f]+$", description="who uses the key and for what, for people"),
+    Field(
+        min_length=1,
+        max_length=100,
+        pattern=rf"^{_PRINTED}*[^\s\x00-\x1f\x7f-\x9f]{_PRINTED}*$",
+        description="who uses the key and for what, for people",
+    ),
 ]
 Scopes = Annotated[list[Scope], Field(min_length=1, max_length=len(SCOPES), description="what the key may do")]
 Lifetime = Annotated[int, Field(ge=1, le=LONGEST_LIFETIME_S)]

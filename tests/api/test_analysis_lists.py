@@ -85,6 +85,7 @@ def test_a_cursor_continues_its_own_list_and_no_other(client: Client) -> None:
         ("chip=", ("/query/chip", "out-of-range", [])),
         ("label=team", ("/query/label", "out-of-range", [])),
         ("label=:red", ("/query/label", "out-of-range", [])),
+        ("label=a+b:red", ("/query/label", "out-of-range", [])),
         ("label=team:%0a", ("/query/label", "out-of-range", [])),
         ("label=a:b&label=c:d", ("/query/label", "invalid-request", [])),
         ("note=a", ("/query/note", "unknown-parameter", [])),

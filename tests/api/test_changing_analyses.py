@@ -230,6 +230,9 @@ def test_what_is_recomputed_stands_beside_what_was_kept_and_changes_nothing(clie
     body = again.json()
     assert (body["id"], body["recomputed"]["id"], body["difference"]["attributed_to"]) == (made.json()["id"], made.json()["id"], [])
     assert body["stored"]["result"] == made.json()["result"]
+    assert client.post(f"{path}/recompute", json={}).json()["stored"] == body["stored"]
+    asked = client.post(f"{path}/recompute", json={"target": {"chip": "nvidia-b200"}})
+    assert problem(asked) == (422, "unknown-member", [("/target", "unknown-member")])
     assert client.get(path).content == made.content
     assert client.request("DELETE", path, headers=headers).status_code == 204
     assert problem(client.post(f"{path}/recompute")) == (404, "not-found", [])

@@ -94,6 +94,7 @@ def test_a_key_makes_no_key_that_can_do_more_or_lives_longer(guarded: Client, ad
     ("changes", "expected"),
     [
         ({"name": ""}, [("/name", "out-of-range")]),
+        ({"name": "  "}, [("/name", "out-of-range")]),
         ({"name": "a\u0007"}, [("/name", "malformed-json")]),
         ({"name": "x" * 101}, [("/name", "out-of-range")]),
         ({"scopes": []}, [("/scopes", "out-of-range")]),

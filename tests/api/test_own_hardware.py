@@ -279,6 +279,7 @@ def test_a_system_outlives_its_chip_and_is_asked_with_a_revision_of_it(alone: Cl
         ({"compute": {"bf61": value(400, "TFLOP/s")}}, [("/compute/bf61", "unknown-dtype")]),
         ({"launch_year": "2027"}, [("/launch_year", "wrong-type")]),
         ({"kind": "abacus"}, [("/kind", "out-of-range")]),
+        ({"name": "  "}, [("/name", "out-of-range")]),
         ({"date": "tomorrow"}, [("/date", "wrong-type")]),
         ({"colour": "green"}, [("/colour", "unknown-member")]),
         ({"id": "next-two"}, [("/id", "out-of-range")]),

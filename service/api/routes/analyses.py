@@ -16,6 +16,7 @@ from ...schemas.exports import ExportQuery
 from ...storage import AnalysisStore, Reply
 from ...storage.replies import Effect
 from ..answers import answer, listing, resource, tagged
+from ..bodies import read_nothing
 from ..call import Call
 from ..conditions import IF_MATCH, IF_MATCH_REQUIRED, IF_NONE_MATCH, TAGGED, if_match, required_if_match, tag
 from ..exports import EXPORTED_LIST, EXPORTED_RESOURCE, Export, ExportResponse, exported
@@ -157,5 +158,6 @@ async def recompute_analysis(call: Call, id: str) -> Response:  # noqa: A002 - t
     Nothing is stored. A chip that was deleted, or a question that this version no longer reads, is a 409.
     """
     service = call.service
+    await read_nothing(call.scope, call.receive, service.settings.receive_s)
     kept = await service.pools.database(lambda: history.read(id, service.analyses))
     return answer(await service.pools.apart(lambda: recompute(kept, service.catalogue)))
