@@ -24,8 +24,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from service.api.heap import keep_freed_memory
 from service.engine import batch
-from service.engine.arrays import Code, Real, column, keep_freed_memory
+from service.engine.arrays import Code, Real, column
 from service.engine.batch import CHUNK, in_chunks
 from service.engine.fabric import Fabric
 from service.engine.kernels.gemm import GemmParameters, ladder_of

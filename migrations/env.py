@@ -7,11 +7,11 @@ named by ROOFLINE_DATABASE_URL or ROOFLINE_DATA.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from alembic import context
 from sqlalchemy import Connection
 
+from service.settings import Settings
 from service.storage.database import open_database
 from service.storage.schema import VERSION_TABLE
 from service.storage.tables import METADATA
@@ -33,6 +33,7 @@ given = context.config.attributes.get("connection")
 if given is not None:
     migrate(given)
 else:
-    database = open_database(os.environ.get("ROOFLINE_DATABASE_URL"), Path(os.environ.get("ROOFLINE_DATA", "roofline-data")))
+    settings = Settings.from_environment(os.environ)
+    database = open_database(settings.database_url, settings.data_dir)
     database.write(migrate)
     database.close()

@@ -12,7 +12,6 @@ from starlette.types import ASGIApp
 from .. import __version__
 from ..analysis.hardware.live import LiveCatalogue
 from ..catalogue import Catalogue
-from ..engine.arrays import keep_freed_memory
 from ..settings import Settings
 from ..storage import Database, EntryStore
 from .call import Service
@@ -20,6 +19,7 @@ from .contract import Contract
 from .cors import Cors
 from .doors import Door
 from .following import Follower
+from .heap import keep_freed_memory
 from .logs import Log, open_log
 from .metrics import Metrics
 from .pools import Pools

@@ -18,18 +18,6 @@ Real = NDArray[np.float64]
 Code = NDArray[np.int8]
 T = TypeVar("T", Real, Code)
 
-KEPT_BYTES = 2**25 - 2**16
-"""The most that glibc ever keeps of one block (mallopt(3), M_MMAP_THRESHOLD: 32 MiB), less its own words."""
-
-
-def keep_freed_memory() -> None:
-    """Have the process keep the memory of columns that are no longer used for those to come; to be called once.
-
-    glibc gives blocks above 128 KiB back to the system when they are freed, and fetching their pages anew takes several times as
-    long as the arithmetic on them. It raises that bound to the largest block that was freed so far, and none is larger than this.
-    """
-    np.empty(KEPT_BYTES, np.uint8)
-
 
 def column(values: ArrayLike) -> Real:
     """`values` as a float64 column; a single number becomes a column of one row.

@@ -15,6 +15,7 @@ import numpy as np
 from .arrays import Real, constant, product
 
 NOTHING: Real = np.zeros(1)
+NOTHING.setflags(write=False)
 """No operations, or no time, in every row."""
 
 TWO = constant(2.0)
