@@ -33,11 +33,12 @@ SHAPES: Real = np.array(
     [
         (256, 128), (128, 256), (128, 128), (256, 64), (64, 256), (128, 64), (64, 128),
         (64, 64), (128, 32), (32, 128), (64, 32), (32, 64), (128, 16), (16, 128),
-    ]
-    * 2,
+    ],
     dtype=np.float64,
 )  # fmt: skip
-"""Rows and columns of the tiles that libraries ship for cores with tensor instructions; each twice, for two splits of k."""
+"""Rows and columns of the tiles that libraries ship for cores with tensor instructions."""
+CANDIDATES = (2, len(SHAPES))
+"""Of each row: two splits of k for each shape."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class Silicon:
 
     @cached_property
     def spread(self) -> Silicon:
-        """One chip as a block [candidates, 1], beside which a tiling of one row needs no broadcasting."""
-        return Silicon(**{field.name: getattr(self, field.name) * np.ones((len(SHAPES), 1)) for field in dataclasses.fields(self)})
+        """One chip as a block [splits, shapes, 1], beside which a tiling of one row needs no broadcasting."""
+        return Silicon(**{field.name: getattr(self, field.name) * np.ones((*CANDIDATES, 1)) for field in dataclasses.fields(self)})
 
     def cut(self, part: slice) -> Silicon:
         """The rows of `part`; a column that all rows share stays as it is."""

@@ -104,14 +104,18 @@ class Grid(NamedTuple):
     """in all, splits and batch counted"""
     depth: Real
     """elements of k that one core walks for a tile, whole steps"""
+    operations: Real
+    """that a core spends on each of them, computed by the matrix unit or not"""
+    panel: Real
+    """bytes of the operands that a core is fed for each of them"""
 
     @property
     def per_matrix(self) -> Real:
         return self.rows * self.cols
 
-    def shared(self, split: Real, product: Product, silicon: Silicon) -> Grid:
-        """The same with each tile, a whole one so far, shared by `split` cores."""
-        return Grid(self.rows, self.cols, self.tiles * split, depth(product, split, silicon))
+    def split(self, by: Real, product: Product, silicon: Silicon) -> Grid:
+        """The same with each tile, a whole one so far, shared by so many cores."""
+        return self._replace(tiles=self.tiles * by, depth=depth(product, by, silicon))
 
 
 def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
@@ -128,7 +132,18 @@ def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
 def grid(product: Product, tiling: Tiling, silicon: Silicon) -> Grid:
     """Tiles of a product and the depth that each walks."""
     rows, cols = np.ceil(product.m / tiling.tm), np.ceil(product.n / tiling.tn)
-    return Grid(rows, cols, rows * cols * tiling.split * product.batch, depth(product, tiling.split, silicon))
+    tiles = rows * cols * tiling.split * product.batch
+    return Grid(rows, cols, tiles, depth(product, tiling.split, silicon), operations(tiling, silicon), panel(product, tiling))
+
+
+def operations(tiling: Tiling, silicon: Silicon) -> Real:
+    """Operations that a core spends on each element of k: of a pass for each block of columns, for each row or as long as one takes."""
+    return silicon.pass_operations * np.ceil(tiling.tn / silicon.array) * np.maximum(tiling.tm, silicon.issue_rows)
+
+
+def panel(product: Product, tiling: Tiling) -> Real:
+    """Bytes that a core is fed for each element of k; what lies beyond the end of the matrix is computed, but nobody fetches it."""
+    return np.minimum(tiling.tm, product.m) * product.a_bytes + np.minimum(tiling.tn, product.n) * product.b_bytes
 
 
 def depth(product: Product, split: Real, silicon: Silicon) -> Real:
