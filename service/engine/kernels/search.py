@@ -27,7 +27,7 @@ AHEAD = constant(1.5)
 SMALLEST = constant(1e-100)
 """Stands for a split that costs nothing [s]."""
 FOUR, LN_2 = constant(4.0), constant(np.log(2.0))
-PART = 1024
+PART = 512
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
 MANY = 32
 """Rows from which on it pays to find out by bounds which candidates need not be timed."""
@@ -103,8 +103,9 @@ def _times_of_rivals(streams: Streams, has_room: NDArray[np.bool_], p: GemmParam
     low, high = (np.where(has_room, each, NEVER) for each in streams.between(p))
     reached = throttled(high.min(axis=(0, 1)), ONE, p.throttle)
     few = rivals(low, reached)
+    rows = few.rows
     times = np.full(low.shape, NEVER)
-    times.reshape(-1)[few.places] = Streams(*map(few.of, streams)).together(GemmParameters(*[cut(each, few.rows) for each in p]))
+    times.reshape(-1)[few.places] = Streams(*map(few.of, streams)).together(GemmParameters(*[cut(each, rows) for each in p]))
     return times
 
 

@@ -148,7 +148,7 @@ def panel(product: Product, tiling: Tiling) -> Real:
 
 def depth(product: Product, split: Real, silicon: Silicon) -> Real:
     """Elements of k that one of `split` cores walks, whole steps."""
-    return silicon.step * np.ceil(product.k / (split * silicon.step))
+    return silicon.step * np.ceil(product.k / silicon.step / split)
 
 
 def footprint(product: Product, tiling: Tiling, silicon: Silicon) -> Real:
