@@ -9,13 +9,13 @@ Source     NVIDIA, "Matrix Multiplication Background User's Guide", tile and wav
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import TWO, Real, constant, cut
+from ..lazy import lazy
 from .silicon import SUM_BYTES, Silicon
 
 STAGES = constant(2.0)
@@ -53,33 +53,33 @@ class Product:
     def rows(self) -> int:
         return max([each.size for each in self.columns])
 
-    @cached_property
+    @lazy
     def sizes(self) -> tuple[Real, Real, Real]:
         """Bytes of a, b and out of one pair of matrices."""
         return self.m * self.k * self.a_bytes, self.n * self.k * self.b_bytes, self.m * self.n * self.out_bytes
 
-    @cached_property
+    @lazy
     def flops(self) -> Real:
         return TWO * self.batch * self.m * self.n * self.k
 
-    @cached_property
+    @lazy
     def inputs(self) -> Real:
         """Bytes of a and b, once [B]."""
         a, b, _ = self.sizes
         return self.batch * (a + b)
 
-    @cached_property
+    @lazy
     def bytes(self) -> Real:
         """Each operand once [B]."""
         return self.inputs + self.batch * self.sizes[2]
 
-    @cached_property
+    @lazy
     def smaller(self) -> Real:
         """Bytes of the smaller of a and b of one pair."""
         a, b, _ = self.sizes
         return np.minimum(a, b)
 
-    @cached_property
+    @lazy
     def sums(self) -> Real:
         """Bytes of the output in partial sums."""
         return SUM_BYTES * self.batch * self.m * self.n
@@ -115,7 +115,7 @@ class Grid(NamedTuple):
 
     def split(self, by: Real, product: Product, silicon: Silicon) -> Grid:
         """The same with each tile, a whole one so far, shared by so many cores."""
-        return self._replace(tiles=self.tiles * by, depth=depth(product, by, silicon))
+        return Grid(self.rows, self.cols, self.tiles * by, depth(product, by, silicon), self.operations, self.panel)
 
 
 def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
