@@ -19,8 +19,8 @@ from ..arrays import Real, constant
 
 ROUNDING = constant(1.0 + 1e-9)
 """More than a bound is above a time by rounding alone."""
-NEVER = constant(1e100)
-"""Stands for the time of a candidate that is not to be taken [s]."""
+NEVER = constant(1e305)
+"""Stands for the time of a candidate that is not to be taken; longer than any whose counts are answered [s]."""
 
 
 class Losses(NamedTuple):

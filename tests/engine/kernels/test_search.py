@@ -84,6 +84,12 @@ def test_no_chosen_tile_is_larger_than_its_store() -> None:
     assert fits(asked.product, fastest(asked, LOOP), asked.silicon).all()
 
 
+@pytest.mark.parametrize("rows", [1, 2 * MANY])
+def test_not_even_what_takes_for_ever_is_given_a_tile_without_room(rows: int) -> None:
+    asked = Problem(product(*drawn(rows, seed=4), batch=1e280, width=4.0), silicon(tile_bytes=65536.0), SLOWED)
+    assert fits(asked.product, fastest(asked, LOOP), asked.silicon).all()
+
+
 def test_an_array_with_a_large_store_takes_larger_tiles_and_ends_with_the_rows() -> None:
     chip = silicon(array=128.0, cores=1.0, cache_bytes=0.0, tile_bytes=128 * 2.0**20, accumulator_bytes=0.0)
     asked = Problem(product([8.0, 8192.0], 8192.0, 8192.0), chip, usual_gemm())
