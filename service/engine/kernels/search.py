@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import ONE, TWO, Real, any_of, constant, cut, power_of_two
+from ..arrays import ONE, TWO, ZERO, Real, any_of, constant, cut, power_of_two
 from .gemm import GemmParameters, Streams, Work, apart, step_time, tile_feed, tile_math, work
 from .losses import NEVER, least, rivals
 from .physics import State, throttled
@@ -27,7 +27,7 @@ AHEAD = constant(1.5)
 SMALLEST = constant(1e-100)
 """Stands for a split that costs nothing [s]."""
 FOUR, LN_2 = constant(4.0), constant(np.log(2.0))
-PART = 512
+PART = 1024
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
 MANY = 32
 """Rows from which on it pays to find out by bounds which candidates need not be timed."""
@@ -100,7 +100,8 @@ def _search(problem: Problem, rows: int, state: State) -> Found:
 
 def _times_of_rivals(streams: Streams, has_room: NDArray[np.bool_], p: GemmParameters) -> Real:
     """Times of the candidates that may be the fastest, one of six or so [splits, shapes, rows]; the others are excluded by bounds."""
-    low, high = (np.where(has_room, each, NEVER) for each in streams.between(p))
+    wait = np.where(has_room, ZERO, NEVER)
+    low, high = (each + wait for each in streams.between(p))
     reached = throttled(high.min(axis=(0, 1)), ONE, p.throttle)
     few = rivals(low, reached)
     rows = few.rows
