@@ -117,5 +117,7 @@ def _fault(names: tuple[str, ...], stated: Mapping[str, Parameter]) -> str | Non
         return f"the parameter {missing[0]!r} is missing"
     if list(stated) != [name for name in names if name in stated]:
         return f"the parameters stand as {', '.join(stated)}; the model has them as {', '.join(names)}"
+    if "overlap" in stated and stated["overlap"].si < 1:
+        return "the exponent 'overlap' is below 1: two streams would take longer at once than one after another"
     wrong = [name for name, each in stated.items() if each.unit not in UNITS or UNITS[each.unit].dimension is not dimension(name)]
     return f"{wrong[0]!r} is not in a unit of its kind" if wrong else None

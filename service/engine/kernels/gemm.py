@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, ZERO, Real, constant
+from ..arrays import ONE, ZERO, Real, any_of, constant, doublings
 from .losses import Ladder
-from .physics import EAGER, RESIDENT, State, cached_share, overlapped, throttled, waves
-from .rereads import hbm_bytes, partial_bytes
+from .physics import EAGER, RESIDENT, State, cached_share, overlapped, overlapped_between, throttled, waves
+from .rereads import partial_bytes, spilled_bytes, unsplit_bytes
 from .silicon import Silicon
 from .tiling import Grid, Product, Tiling, grid
 
@@ -75,38 +75,61 @@ class Work(NamedTuple):
     """of the whole product, without what comes before and after it"""
 
 
+class Streams(NamedTuple):
+    """What chip and memory do at once, and what follows [s]."""
+
+    chip: Real
+    memory: Real
+    sums: Real
+    """partial sums of a split, added up when both have ended"""
+    computing: Real
+    """of the time, in which the clock falls"""
+
+    def together(self, p: GemmParameters) -> Real:
+        """Time of the whole."""
+        t = overlapped(self.chip, self.memory, p.overlap) + self.sums
+        return throttled(t, np.minimum(self.computing / t, ONE), p.throttle)
+
+    def between(self, p: GemmParameters) -> tuple[Real, Real]:
+        """Bounds of that time, the upper one for a clock that does not fall."""
+        low, high = overlapped_between(self.chip, self.memory, p.overlap)
+        return low + self.sums, high + self.sums
+
+
 def work(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State, *, at: Grid) -> Work:
     """What chip and memory do for a tiling, and how long that takes."""
+    parts, streams = apart(product, tiling, silicon, p, state, at=at)
+    return Work(*parts, streams.together(p))
+
+
+def apart(
+    product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters, state: State, *, at: Grid
+) -> tuple[tuple[Real, Real, Real, Real, Real], Streams]:
+    """The parts of `Work` but the last, and the streams of which that is made."""
     rounds = waves(at.tiles, silicon.cores, p.quantized)
-    math = tile_math(product, tiling, at, silicon)
-    reached = math / p.math
-    fed = tile_feed(product, tiling, at, silicon) / p.feed
-    steps = at.depth * step_time(product, p)
+    math, fed = tile_math(product, at, silicon), tile_feed(at, silicon) / p.feed
+    reached, steps = math / p.math, at.depth * step_time(product, p)
     chip = rounds * (np.maximum(np.maximum(reached, fed), steps) + p.fill_s) + drain_time(product, silicon, p)
-    cold = ONE - hot_share(product, silicon, p, state)
-    memory = cold * hbm_bytes(product, tiling, at, silicon) / (p.memory * silicon.hbm_bandwidth)
-    t = overlapped(chip, memory, p.overlap) + split_time(product, tiling, silicon, p)
-    return Work(at.tiles, rounds, math, fed, memory, throttled(t, np.minimum(rounds * reached / t, ONE), p.throttle))
+    partial = partial_bytes(product, tiling)
+    moved = unsplit_bytes(product, tiling, at, silicon) + spilled_bytes(partial, silicon)
+    memory = (ONE - hot_share(product, silicon, p, state)) * moved / (p.memory * silicon.hbm_bandwidth)
+    streams = Streams(chip, memory, split_time(partial, tiling, silicon, p), rounds * reached)
+    return (at.tiles, rounds, math, fed, memory), streams
 
 
-def tile_math(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
+def tile_math(product: Product, at: Grid, silicon: Silicon) -> Real:
     """Least time of the arithmetic of one tile on one core [s].
 
     A weight-stationary systolic array takes the rows of the tile once for each block of weights of its size, passes back to back,
     and once fills and drains; without an array the edge is 1 and there is nothing to fill. Weights that a step along k has too few
     of to fill the array are passed like a whole block.
     """
-    row = silicon.pass_operations * np.ceil(tiling.tn / silicon.array) * at.depth
-    return (row * np.maximum(tiling.tm, silicon.issue_rows) + silicon.fill_operations) * (silicon.cores / product.peak)
+    return (at.operations * at.depth + silicon.fill_operations) * (silicon.cores / product.peak)
 
 
-def tile_feed(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
-    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself.
-
-    Rows and columns beyond the end of the matrix are computed with the others, but nobody fetches them.
-    """
-    rows, cols = np.minimum(tiling.tm, product.m), np.minimum(tiling.tn, product.n)
-    return (rows * product.a_bytes + cols * product.b_bytes) * at.depth / silicon.feed_clock
+def tile_feed(at: Grid, silicon: Silicon) -> Real:
+    """Clocks' worth of time that the operands of a tile take at one byte per clock [s]; none where HBM feeds the core itself."""
+    return at.panel * at.depth / silicon.feed_clock
 
 
 def drain_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
@@ -121,19 +144,22 @@ def step_time(product: Product, p: GemmParameters) -> Real:
 
 def hot_share(product: Product, silicon: Silicon, p: GemmParameters, state: State) -> Real:
     """Share of the operands that a steady loop finds in the last cache."""
-    kept = p.hot if state.cache == RESIDENT else np.zeros_like(p.hot)
-    return cached_share(product.bytes, silicon.cache_bytes, copies=p.copies, share=kept)
+    if state.cache != RESIDENT:
+        return ZERO
+    return cached_share(product.bytes, silicon.cache_bytes, copies=p.copies, share=p.hot)
 
 
-def split_time(product: Product, tiling: Tiling, silicon: Silicon, p: GemmParameters) -> Real:
+def split_time(partial: Real, tiling: Tiling, silicon: Silicon, p: GemmParameters) -> Real:
     """Partial sums written and read through the last cache, and a synchronisation for each doubling of the split [s]."""
-    through = partial_bytes(product, tiling) / (p.feed * silicon.clock * silicon.cores)
-    return through + p.split_s * np.log2(tiling.split)
+    through = partial / (p.feed * silicon.clock * silicon.cores)
+    return through + p.split_s * doublings(tiling.split)
 
 
 def quantize_time(product: Product, silicon: Silicon, p: GemmParameters) -> Real:
     """A pass over the activation before the product: its rows one after another on the cores, each read wide and written narrow; none
     where the activation arrives as it is [s]."""
+    if not any_of(product.cast_bytes > ZERO):
+        return ZERO
     rows = product.batch * product.m
     moved = rows * product.k * (product.cast_bytes + product.a_bytes) / (p.memory * silicon.hbm_bandwidth)
     return np.where(product.cast_bytes > ZERO, p.quantize_s + rows * p.quantize_row_s / silicon.cores + moved, ZERO)

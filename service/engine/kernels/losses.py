@@ -15,7 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Real
+from ..arrays import Real, constant
+
+ROUNDING = constant(1.0 + 1e-9)
+"""More than a bound is above a time by rounding alone."""
+NEVER = constant(1e305)
+"""Stands for the time of a candidate that is not to be taken; longer than any whose counts are answered [s]."""
 
 
 class Losses(NamedTuple):
@@ -58,20 +63,30 @@ class Ladder(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Which of some candidates each row takes."""
+    """Some candidates of some rows."""
 
     places: NDArray[np.intp]
     """of what is taken, in a block [candidates, rows] laid out row after row"""
     shape: tuple[int, ...]
-    """[candidates, rows]"""
+    """[candidates, rows], where candidates may have several axes"""
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Of which row each is a candidate."""
+        return self.places % self.shape[-1]
 
     def of(self, values: Real) -> Real:
-        """Row by row what the candidate has of `values`, which may be the same for all candidates or all rows."""
+        """What each has of `values`, which may be the same for all candidates or all rows."""
         whole = values if values.shape == self.shape else np.broadcast_to(values, self.shape)
         return whole.reshape(-1)[self.places]
 
 
 def least(times: Real) -> Choice:
     """The fastest candidate of each row, of `times` [candidates, rows]; the first of those that are equally fast."""
-    rows = times.shape[1]
-    return Choice(times.argmin(axis=0) * rows + np.arange(rows), times.shape)
+    rows = times.shape[-1]
+    return Choice(times.reshape(-1, rows).argmin(axis=0) * rows + np.arange(rows), times.shape)
+
+
+def rivals(bounds: Real, reached: Real) -> Choice:
+    """Candidates whose `bounds` [candidates, rows] do not tell that another one, which is timed at `reached` [rows], is faster."""
+    return Choice((bounds <= reached * ROUNDING).reshape(-1).nonzero()[0], bounds.shape)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, ZERO, Real, constant
+from ..arrays import ONE, TWO, ZERO, Real, constant
 
 THROTTLE_AFTER_S = constant(1e-3)
 """Time in which half of the loss of clock of a long kernel has come [s]: power limits act over milliseconds."""
@@ -51,6 +51,18 @@ def overlapped(a: Real, b: Real, overlap: Real) -> Real:
     longer = np.maximum(a, b)
     ratio = np.minimum(a, b) / longer
     return longer * (ONE + ratio**overlap) ** (ONE / overlap)
+
+
+def overlapped_between(a: Real, b: Real, overlap: Real) -> tuple[Real, Real]:
+    """Bounds of `overlapped` [s], without a power of each pair, for an exponent of 1 or more.
+
+    Of one sum, two equally long streams take the least time: (aᵖ + bᵖ)^(1/p) ≥ 2^(1/p − 1)·(a + b). For a given longer one the time
+    rises with the shorter one, ever steeper, so that it stays below the line from none to an equally long one.
+    Source: Hardy, Littlewood, Pólya 1934, "Inequalities", theorems 16 and 86
+    """
+    longer, both, even = np.maximum(a, b), a + b, TWO ** (ONE / overlap - ONE)
+    least, share = even * both, TWO * even - ONE
+    return np.maximum(longer, least), longer + share * (both - longer)
 
 
 def throttled(t: Real, share: Real, loss: Real) -> Real:

@@ -45,10 +45,19 @@ def operand_reads(product: Product, at: Grid, over: Raster) -> Real:
 
 def hbm_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
     """Bytes between HBM and the chip: operands as often as they are read, the output once, partial sums that the cache cannot keep."""
+    return unsplit_bytes(product, tiling, at, silicon) + spilled_bytes(partial_bytes(product, tiling), silicon)
+
+
+def unsplit_bytes(product: Product, tiling: Tiling, at: Grid, silicon: Silicon) -> Real:
+    """The same without partial sums."""
     again = operand_reads(product, at, raster(at, tiling, silicon)) - product.inputs
     missed = ONE - np.minimum(KEPT * silicon.cache_bytes / product.smaller, ONE)
-    spilled = np.maximum(partial_bytes(product, tiling) - SPILL * silicon.cache_bytes, ZERO)
-    return product.bytes + again * missed + spilled
+    return product.bytes + again * missed
+
+
+def spilled_bytes(partial: Real, silicon: Silicon) -> Real:
+    """Bytes of partial sums that the cache cannot keep."""
+    return np.maximum(partial - SPILL * silicon.cache_bytes, ZERO)
 
 
 def partial_bytes(product: Product, tiling: Tiling) -> Real:

@@ -1,32 +1,36 @@
 """Which tile, and how many cores share one: the choice that a library's heuristic would make with perfect knowledge of the model.
 
-Each shape of tile comes with two splits of k around the best one, which is found in closed form. All of them are timed in full, as
-rows of one block, and the fastest is taken.
+Each shape of tile comes with two splits of k around the best one, which is found in closed form. What chip and memory take is computed
+of all of them, as rows of one block. How well the two overlap takes powers, and is computed of those alone that bounds do not exclude.
 """
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..arrays import ONE, TWO, Real, any_of, constant, cut
-from .gemm import GemmParameters, Work, step_time, tile_feed, tile_math, work
-from .losses import least
-from .physics import State
-from .silicon import SHAPES, Silicon
+from ..arrays import ONE, TWO, ZERO, Real, any_of, constant, cut, power_of_two
+from .gemm import GemmParameters, Streams, Work, apart, step_time, tile_feed, tile_math, work
+from .losses import NEVER, least, rivals
+from .physics import State, throttled
+from .silicon import CANDIDATES, Silicon
 from .tiling import Grid, Product, Tiling, fits, grid, shapes
 
-SPLITS: Real = np.repeat([[1.0], [2.0]], len(SHAPES) // 2, axis=0)
+SPLITS: Real = np.array([[[1.0]], [[2.0]]])
 """Of each candidate, in multiples of the power of two below the best split."""
 LARGEST_SPLIT = constant(32.0)
 AHEAD = constant(1.5)
 """How much faster than its memory a split may make the chip: the two overlap imperfectly, so that some of it still pays."""
 SMALLEST = constant(1e-100)
 """Stands for a split that costs nothing [s]."""
-HALF, FOUR, LN_2 = constant(0.5), constant(4.0), constant(np.log(2.0))
-PART = 256
+FOUR, LN_2 = constant(4.0), constant(np.log(2.0))
+PART = 1024
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
+MANY = 32
+"""Rows from which on it pays to find out by bounds which candidates need not be timed."""
 
 
 class Problem(NamedTuple):
@@ -38,13 +42,13 @@ class Problem(NamedTuple):
 
     @property
     def rows(self) -> int:
-        return max(self.product.rows, self.silicon.rows, *(each.size for each in self.parameters))
+        return max(self.product.rows, self.silicon.rows, self.parameters.math.size)
 
     @property
     def repeated(self) -> Problem:
-        """One row for each candidate, [candidates, 1]: arrays of one shape are multiplied in half the time that broadcasting takes."""
+        """One row for each candidate, [splits, shapes, 1]: arrays of one shape are multiplied in half the time that broadcasting takes."""
         columns = (*self.product.columns, *self.parameters)
-        blocks = np.repeat(np.concatenate(columns), len(SHAPES)).reshape(len(columns), len(SHAPES), 1)
+        blocks = np.repeat(np.concatenate(columns), prod(CANDIDATES)).reshape(len(columns), *CANDIDATES, 1)
         own = len(columns) - len(self.parameters)
         return Problem(Product(*blocks[:own]), self.silicon.spread, GemmParameters(*blocks[own:]))
 
@@ -73,7 +77,7 @@ def search(problem: Problem, state: State) -> Found:
     """The tiling that takes the least time, with the parts of that time."""
     rows = problem.rows
     if rows <= PART:
-        return _search(problem.repeated if rows == 1 else problem, rows, state)
+        return _search(problem, rows, state)
     parts = [_search(problem.cut(slice(start, start + PART)), min(PART, rows - start), state) for start in range(0, rows, PART)]
     tilings, works = zip(*parts, strict=True)
     return Found(_joined(tilings), _joined(works))
@@ -85,41 +89,52 @@ def _joined(parts: tuple[Any, ...]) -> Any:
 
 
 def _search(problem: Problem, rows: int, state: State) -> Found:
-    product, silicon, p = problem
-    every, at = candidates(problem)
-    parts = work(product, every, silicon, p, state, at=at)
-    times = np.where(fits(product, every, silicon), parts.alone, np.inf)
-    best = least(times if times.shape[1] == rows else np.broadcast_to(times, (len(times), rows)))
-    return Found(Tiling(*map(best.of, every)), Work(*map(best.of, parts)))
+    product, silicon, p = wide = problem.repeated if rows == 1 else problem
+    every, at = candidates(wide)
+    parts, streams = apart(product, every, silicon, p, state, at=at)
+    has_room = fits(product, every, silicon)
+    times = np.where(has_room, streams.together(p), NEVER) if rows < MANY else _times_of_rivals(streams, has_room, p)
+    best = least(times if times.shape[-1] == rows else np.broadcast_to(times, (*times.shape[:-1], rows)))
+    return Found(Tiling(*map(best.of, every)), Work(*map(best.of, (*parts, times))))
+
+
+def _times_of_rivals(streams: Streams, has_room: NDArray[np.bool_], p: GemmParameters) -> Real:
+    """Times of the candidates that may be the fastest, one of six or so [splits, shapes, rows]; the others are excluded by bounds."""
+    wait = np.where(has_room, ZERO, NEVER)
+    low, high = (each + wait for each in streams.between(p))
+    reached = throttled(high.min(axis=(0, 1)), ONE, p.throttle)
+    few = rivals(low, reached)
+    rows = few.rows
+    times = np.full(low.shape, NEVER)
+    times.reshape(-1)[few.places] = Streams(*map(few.of, streams)).together(GemmParameters(*[cut(each, rows) for each in p]))
+    return times
 
 
 def candidates(problem: Problem) -> tuple[Tiling, Grid]:
-    """Every shape with the split below the best one, and again with twice that split [candidates, rows]; and what follows."""
+    """Every shape with the split below the best one, and again with twice that split [splits, shapes, rows]; and what follows."""
     product, silicon, _ = problem
     tm, tn = shapes(product, silicon)
     whole = grid(product, Tiling(tm, tn, ONE), silicon)
-    split = np.minimum(SPLITS * split_below(problem, tm, tn, whole), LARGEST_SPLIT)
-    return Tiling(tm, tn, split), whole.shared(split, product, silicon)
+    split = np.minimum(SPLITS * split_below(problem, whole), LARGEST_SPLIT)
+    return Tiling(tm, tn, split), whole.split(split, product, silicon)
 
 
-def split_below(problem: Problem, tm: Real, tn: Real, at: Grid) -> Real:
+def split_below(problem: Problem, at: Grid) -> Real:
     """The power of two at or below the best split of k, for tiles that stand whole in `at`.
 
     Split s ways, a tile takes A/s along k, adds R·s of partial sums and S·log₂ s of synchronisation; the sum is least where
-    A/s² = R + S/(s·ln 2). More than fills one wave, or leaves the memory far behind the chip, does not help.
+    A/s² = R + S/(s·ln 2). More than fills one wave, or leaves the memory far behind the chip, does not help; tiles that fill a wave
+    already are not split.
     """
     product, silicon, p = problem
     cores = silicon.cores / at.tiles
     if not any_of(cores > ONE):
         return np.ones_like(cores)
-    whole = Tiling(tm, tn, ONE)
-    a = np.maximum(tile_math(product, whole, at, silicon) / p.math, tile_feed(product, whole, at, silicon) / p.feed)
+    a = np.maximum(tile_math(product, at, silicon) / p.math, tile_feed(at, silicon) / p.feed)
     a = np.maximum(a, at.depth * step_time(product, p))
-    r = TWO * product.sums / (p.feed * silicon.clock * silicon.cores)
+    r4 = FOUR * (TWO * product.sums / (p.feed * silicon.clock * silicon.cores))
     u = p.split_s / LN_2
-    best = TWO * a / np.maximum(u + np.sqrt(u * u + FOUR * a * r), SMALLEST)
-    useful = AHEAD * a * np.maximum(at.tiles / silicon.cores, ONE) / (product.bytes / (p.memory * silicon.hbm_bandwidth))
+    best = TWO * a / np.maximum(u + np.sqrt(u * u + a * r4), SMALLEST)
+    useful = AHEAD * a / (product.bytes / (p.memory * silicon.hbm_bandwidth))
     limit = np.minimum(np.minimum(cores, best), np.minimum(useful, at.depth / silicon.step))
-    _, exponent = np.frexp(np.minimum(np.maximum(limit, ONE), LARGEST_SPLIT))
-    below: Real = np.ldexp(HALF, exponent)
-    return below
+    return power_of_two(np.minimum(np.maximum(limit, ONE), LARGEST_SPLIT))

@@ -9,13 +9,13 @@ Source     NVIDIA, "Matrix Multiplication Background User's Guide", tile and wav
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import TWO, Real, constant, cut
+from ..lazy import lazy
 from .silicon import SUM_BYTES, Silicon
 
 STAGES = constant(2.0)
@@ -53,33 +53,33 @@ class Product:
     def rows(self) -> int:
         return max([each.size for each in self.columns])
 
-    @cached_property
+    @lazy
     def sizes(self) -> tuple[Real, Real, Real]:
         """Bytes of a, b and out of one pair of matrices."""
         return self.m * self.k * self.a_bytes, self.n * self.k * self.b_bytes, self.m * self.n * self.out_bytes
 
-    @cached_property
+    @lazy
     def flops(self) -> Real:
         return TWO * self.batch * self.m * self.n * self.k
 
-    @cached_property
+    @lazy
     def inputs(self) -> Real:
         """Bytes of a and b, once [B]."""
         a, b, _ = self.sizes
         return self.batch * (a + b)
 
-    @cached_property
+    @lazy
     def bytes(self) -> Real:
         """Each operand once [B]."""
         return self.inputs + self.batch * self.sizes[2]
 
-    @cached_property
+    @lazy
     def smaller(self) -> Real:
         """Bytes of the smaller of a and b of one pair."""
         a, b, _ = self.sizes
         return np.minimum(a, b)
 
-    @cached_property
+    @lazy
     def sums(self) -> Real:
         """Bytes of the output in partial sums."""
         return SUM_BYTES * self.batch * self.m * self.n
@@ -104,14 +104,18 @@ class Grid(NamedTuple):
     """in all, splits and batch counted"""
     depth: Real
     """elements of k that one core walks for a tile, whole steps"""
+    operations: Real
+    """that a core spends on each of them, computed by the matrix unit or not"""
+    panel: Real
+    """bytes of the operands that a core is fed for each of them"""
 
     @property
     def per_matrix(self) -> Real:
         return self.rows * self.cols
 
-    def shared(self, split: Real, product: Product, silicon: Silicon) -> Grid:
-        """The same with each tile, a whole one so far, shared by `split` cores."""
-        return Grid(self.rows, self.cols, self.tiles * split, depth(product, split, silicon))
+    def split(self, by: Real, product: Product, silicon: Silicon) -> Grid:
+        """The same with each tile, a whole one so far, shared by so many cores."""
+        return Grid(self.rows, self.cols, self.tiles * by, depth(product, by, silicon), self.operations, self.panel)
 
 
 def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
@@ -128,12 +132,23 @@ def shapes(product: Product, silicon: Silicon) -> tuple[Real, Real]:
 def grid(product: Product, tiling: Tiling, silicon: Silicon) -> Grid:
     """Tiles of a product and the depth that each walks."""
     rows, cols = np.ceil(product.m / tiling.tm), np.ceil(product.n / tiling.tn)
-    return Grid(rows, cols, rows * cols * tiling.split * product.batch, depth(product, tiling.split, silicon))
+    tiles = rows * cols * tiling.split * product.batch
+    return Grid(rows, cols, tiles, depth(product, tiling.split, silicon), operations(tiling, silicon), panel(product, tiling))
+
+
+def operations(tiling: Tiling, silicon: Silicon) -> Real:
+    """Operations that a core spends on each element of k: of a pass for each block of columns, for each row or as long as one takes."""
+    return silicon.pass_operations * np.ceil(tiling.tn / silicon.array) * np.maximum(tiling.tm, silicon.issue_rows)
+
+
+def panel(product: Product, tiling: Tiling) -> Real:
+    """Bytes that a core is fed for each element of k; what lies beyond the end of the matrix is computed, but nobody fetches it."""
+    return np.minimum(tiling.tm, product.m) * product.a_bytes + np.minimum(tiling.tn, product.n) * product.b_bytes
 
 
 def depth(product: Product, split: Real, silicon: Silicon) -> Real:
     """Elements of k that one of `split` cores walks, whole steps."""
-    return silicon.step * np.ceil(product.k / (split * silicon.step))
+    return silicon.step * np.ceil(product.k / silicon.step / split)
 
 
 def footprint(product: Product, tiling: Tiling, silicon: Silicon) -> Real:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from service.engine.arrays import Real, column
-from service.engine.kernels.gemm import ladder
+from service.engine.kernels.gemm import GemmParameters, ladder
 from service.engine.kernels.physics import RESIDENT, State
-from service.engine.kernels.search import PART, Problem, candidates, fastest
+from service.engine.kernels.search import MANY, PART, Problem, candidates, fastest
 from service.engine.kernels.silicon import Silicon
 from service.engine.kernels.tiling import Tiling, fits, shapes
 
@@ -18,7 +18,7 @@ LOOP = State(cache=RESIDENT)
 
 
 def timed(asked: Problem, tilings: Tiling) -> Real:
-    """Every candidate [candidates, rows], endless where a tile has no room."""
+    """Every candidate [splits, shapes, rows], endless where a tile has no room."""
     return np.where(fits(asked.product, tilings, asked.silicon), asked.work(tilings, LOOP).alone, np.inf)
 
 
@@ -48,19 +48,25 @@ def tried(asked: Problem) -> tuple[float, ...]:
     """The tile of one row, each candidate tried by itself; the first of the fastest."""
     every, _ = candidates(asked)
     times: dict[float, tuple[float, ...]] = {}
-    for tm, tn, split in zip(every.tm.ravel(), every.tn.ravel(), every.split.ravel(), strict=True):
+    for tm, tn, split in zip(*map(np.ravel, np.broadcast_arrays(*every)), strict=True):
         one = Tiling(column(tm), column(tn), column(split))
         if fits(asked.product, one, asked.silicon).all():
             times.setdefault(first(ladder(asked.product, one, asked.silicon, asked.parameters, LOOP).rate), (tm, tn, split))
     return times[min(times)]
 
 
-@pytest.mark.parametrize("chip", [silicon(), silicon(array=128.0, cores=2.0, cache_bytes=0.0, tile_bytes=2.0**27, accumulator_bytes=0.0)])
-def test_the_choice_is_that_of_trying_every_candidate_by_itself(chip: Silicon) -> None:
-    m, n, k = drawn(60, seed=1)
-    chosen = fastest(Problem(product(m, n, k), chip, usual_gemm()), LOOP)
-    for row in range(60):
-        one = Problem(product(m[row], n[row], k[row]), chip, usual_gemm())
+ARRAY = silicon(array=128.0, cores=2.0, cache_bytes=0.0, tile_bytes=2.0**27, accumulator_bytes=0.0)
+ADDED_UP = usual_gemm()._replace(overlap=column(1.0))
+"""A kernel that moves nothing while it computes."""
+SLOWED = usual_gemm()._replace(overlap=column(1.5), throttle=column(0.3))
+
+
+@pytest.mark.parametrize(("chip", "kernel"), [(silicon(), usual_gemm()), (ARRAY, usual_gemm()), (silicon(), ADDED_UP), (silicon(), SLOWED)])
+def test_the_choice_is_that_of_trying_every_candidate_by_itself(chip: Silicon, kernel: GemmParameters) -> None:
+    m, n, k = drawn(2 * MANY, seed=1)
+    chosen = fastest(Problem(product(m, n, k), chip, kernel), LOOP)
+    for row in range(2 * MANY):
+        one = Problem(product(m[row], n[row], k[row]), chip, kernel)
         assert tried(one) == tuple(each[row] for each in chosen)
 
 
@@ -68,13 +74,19 @@ def test_two_splits_in_closed_form_are_as_good_as_trying_all() -> None:
     asked = problem(*drawn(1000, seed=2))
     tm, tn = shapes(asked.product, asked.silicon)
     every = [timed(asked, Tiling(tm, tn, column(split))).min(axis=0) for split in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)]
-    ratio = timed(asked, candidates(asked)[0]).min(axis=0) / np.min(every, axis=0)
+    ratio = timed(asked, candidates(asked)[0]).min(axis=(0, 1)) / np.min(every, axis=0)
     assert np.quantile(ratio, 0.99) < 1.005
     assert ratio.max() < 1.1
 
 
 def test_no_chosen_tile_is_larger_than_its_store() -> None:
     asked = Problem(product(*drawn(500, seed=3), width=4.0), silicon(tile_bytes=65536.0), usual_gemm())
+    assert fits(asked.product, fastest(asked, LOOP), asked.silicon).all()
+
+
+@pytest.mark.parametrize("rows", [1, 2 * MANY])
+def test_not_even_what_takes_for_ever_is_given_a_tile_without_room(rows: int) -> None:
+    asked = Problem(product(*drawn(rows, seed=4), batch=1e280, width=4.0), silicon(tile_bytes=65536.0), SLOWED)
     assert fits(asked.product, fastest(asked, LOOP), asked.silicon).all()
 
 

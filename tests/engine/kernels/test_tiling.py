@@ -85,4 +85,4 @@ def test_an_array_fills_and_drains_once_and_runs_its_blocks_back_to_back() -> No
         ask = dataclasses.replace(product(float(rows), float(cols), float(depth)), peak=chip.cores * per_clock)
         shape = tiling(max(rows, edge), cols)
         at = grid(ask, shape, chip)._replace(depth=ask.k)
-        assert first(tile_math(ask, shape, at, chip)) == array_clocks(rows, depth, cols, edge)
+        assert first(tile_math(ask, at, chip)) == array_clocks(rows, depth, cols, edge)
