@@ -1,13 +1,14 @@
 """Bands that hold about four of five measured times of rows that no fit has seen.
 
 A program has few rows, and their errors have long tails: its own tenth and ninetieth percentile would be little known. What is its own
-is how large its errors are, by the size of the estimate; how far out the tails lie in errors of this size, all programs of a kernel say.
+is how large its errors are, by the size of the estimate; how far out the tails lie in errors of this size, all programs of a kernel say,
+and its own rows as far as there are many.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,7 +25,9 @@ DRAWN_ROWS = 10
 """The error of a size is drawn to that of its program as if by so many rows."""
 LEAST = 0.005
 """Added to each error, so that a row that is met by chance does not make its neighbours certain."""
-OUTSIDE, OUTSIDE_APART = 0.11, 0.09
+TAIL_ROWS = 100
+"""The tails of a program are drawn to those of its kernel as if by so many rows."""
+OUTSIDE, OUTSIDE_APART = 0.108, 0.09
 """Share of the rows below a band of a chip, and above it; and below one for chips that were not timed. Where a quarter of the rows, or a
 chip, is unknown to fits and bands, three quarters or more of its rows lie inside."""
 
@@ -66,10 +69,14 @@ def bands(fits: Iterable[Fitted]) -> Mapping[Place, Band]:
     return {place: band for (_, reach), some in alike.items() for place, band in _banded(some, outside[reach])}
 
 
-def _banded(alike: Iterable[Fitted], outside: float) -> Iterable[tuple[Place, Band]]:
-    every = [(fitted, _typical(fitted)) for fitted in alike]
-    low, high = np.quantile(np.concatenate([typical.standard(fitted) for fitted, typical in every]), [outside, 1.0 - outside])
-    yield from ((fitted.place, typical.band(float(low), float(high))) for fitted, typical in every)
+def _banded(alike: Iterable[Fitted], outside: float) -> Iterator[tuple[Place, Band]]:
+    every = [(fitted, typical := _typical(fitted), typical.standard(fitted)) for fitted in alike]
+    ends = [outside, 1.0 - outside]
+    of_kernel = np.quantile(np.concatenate([standard for *_, standard in every]), ends)
+    for fitted, typical, standard in every:
+        own = np.quantile(standard, ends)
+        low, high = (own * standard.size + of_kernel * TAIL_ROWS) / (standard.size + TAIL_ROWS)
+        yield fitted.place, typical.band(float(low), float(high))
 
 
 def _typical(fitted: Fitted) -> Typical:
