@@ -44,6 +44,10 @@ ALL = (np.ones(1, np.bool_),)
 """Rows that have one way to run."""
 EDGES = [most for most, _ in WIDTHS]
 """The widest heads of each width."""
+EXPANDED = (192, 128)
+"""Widths of a key and of a value of expanded latents, which have kernels of their own."""
+Family = tuple[KernelName, tuple[str, ...]]
+"""A kernel and its programs, the likest first."""
 
 
 class Timed(NamedTuple):
@@ -116,6 +120,10 @@ class Chosen(NamedTuple):
         return Spread(low, high)
 
 
+Both = tuple[Chosen, Chosen]
+"""The kernels of many queries and of a few."""
+
+
 def timed(term: Term, report: Report, setup: Setup) -> Timed | None:
     """The time of a term that one chip runs, which `report` counts; None where there is no model of it."""
     silicon = setup.silicon
@@ -161,7 +169,7 @@ def _above(found: Timed, lower: Real, state: State) -> Timed:
 
 
 def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> Timed | None:
-    chosen = _chosen("passes", [(program,)], ONLY, setup)
+    chosen = _chosen([("passes", (program,))], ONLY, setup)
     if chosen is None:
         return None
     ladder = vector.ladder(ask, silicon, chosen.parameters, setup.state)
@@ -170,7 +178,7 @@ def _of_pass(ask: vector.Pass, program: str, setup: Setup, silicon: Silicon) -> 
 
 def _of_product(term: Term, product: Product, arithmetic: str, setup: Setup, silicon: Silicon) -> Timed | None:
     name: KernelName = "grouped_products" if isinstance(term, GroupedMatmul) else "products"
-    chosen = _chosen(name, [_product_programs(term, arithmetic)], ONLY, setup)
+    chosen = _chosen([(name, _product_programs(term, arithmetic))], ONLY, setup)
     if chosen is None:
         return None
     ladder, tiles = _tiled(Problem(product, silicon, chosen.parameters), setup)
@@ -194,7 +202,7 @@ def _tiled(problem: Problem, setup: Setup) -> tuple[Ladder, Callable[[], Layer]]
     return ladder, cache(partial(layer.of_product, product, tiling, silicon))
 
 
-def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: State, silicon: Silicon) -> Timed | None:
+def _of_attention(ask: Attend, kernels: Both | None, state: State, silicon: Silicon) -> Timed | None:
     if kernels is None:
         return None
     many, few = kernels
@@ -205,11 +213,11 @@ def _of_attention(ask: Attend, kernels: tuple[Chosen, Chosen] | None, state: Sta
     return Timed(ladder, band, runs, (~splits, splits), np.where(splits, few.basis, many.basis), tiles, silicon)
 
 
-def _chosen(name: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup) -> Chosen | None:
+def _chosen(families: Sequence[Family], family: Places, setup: Setup) -> Chosen | None:
     """The kernel of each row by its chip and by the family of programs that it needs."""
     places = setup.at * len(families) + family
     every = np.flatnonzero(np.bincount(places))
-    found = [kernel(setup.targets[each // len(families)].calibrations, name, families[each % len(families)]) for each in every.tolist()]
+    found = [kernel(setup.targets[each // len(families)].calibrations, *families[each % len(families)]) for each in every.tolist()]
     kernels = tuple([each for each in found if each is not None])
     return Chosen(kernels, every.searchsorted(places)) if len(kernels) == len(found) else None
 
@@ -234,28 +242,32 @@ def _cast_bytes(term: Term) -> Real:
     return column(0.0 if wide is None else DTYPES[wide].bits / 8.0)
 
 
-def _attention_kernels(term: Attention, arithmetic: str, setup: Setup) -> tuple[Chosen, Chosen] | None:
+def _attention_kernels(term: Attention, arithmetic: str, setup: Setup) -> Both | None:
     formats = _attended(term, arithmetic)
-    families = [(ANY,) if formats is None else attention_programs(*formats, float(most)) for most in EDGES]
-    return _both("prefill", "decode", families, width_of(term), setup)
+    if formats is None:
+        return _both([("prefill", (ANY,))], [("decode", (ANY,))], ONLY, setup)
+    by_width = [attention_programs(*formats, float(most)) for most in EDGES]
+    expanded = by_width[np.searchsorted(EDGES, EXPANDED[1])]
+    blocks: list[Family] = [*(("prefill", programs) for programs in by_width), ("latent_prefill", latent_programs(*formats))]
+    splits: list[Family] = [("decode", programs) for programs in (*by_width, expanded)]
+    return _both(blocks, splits, width_of(term), setup)
 
 
 def width_of(term: Attention) -> Places:
-    """The place in `WIDTHS` of the heads of each row, by which it takes its kernels."""
-    return np.searchsorted(EDGES, np.maximum(term.head_dim, term.values))
+    """The place in `WIDTHS` of the heads of each row, by which it takes its kernels; one more for those of expanded latents."""
+    is_expanded = (term.head_dim == EXPANDED[0]) & (term.values == EXPANDED[1])
+    return np.where(is_expanded, len(EDGES), np.searchsorted(EDGES, np.maximum(term.head_dim, term.values)))
 
 
-def _latent_kernels(term: LatentAttention, arithmetic: str, setup: Setup) -> tuple[Chosen, Chosen] | None:
+def _latent_kernels(term: LatentAttention, arithmetic: str, setup: Setup) -> Both | None:
     formats = _attended(term, arithmetic)
-    families = [(ANY,) if formats is None else latent_programs(*formats)]
-    return _both("latent_prefill", "latent_decode", families, ONLY, setup)
+    programs = (ANY,) if formats is None else latent_programs(*formats)
+    return _both([("latent_prefill", programs)], [("latent_decode", programs)], ONLY, setup)
 
 
-def _both(
-    many: KernelName, few: KernelName, families: Sequence[tuple[str, ...]], family: Places, setup: Setup
-) -> tuple[Chosen, Chosen] | None:
-    blocks, splits = _chosen(many, families, family, setup), _chosen(few, families, family, setup)
-    return None if blocks is None or splits is None else (blocks, splits)
+def _both(blocks: Sequence[Family], splits: Sequence[Family], family: Places, setup: Setup) -> Both | None:
+    many, few = _chosen(blocks, family, setup), _chosen(splits, family, setup)
+    return None if many is None or few is None else (many, few)
 
 
 def _attended(term: Attention | LatentAttention, arithmetic: str) -> tuple[int, int] | None:

@@ -1,7 +1,8 @@
 """Fitted kernels as a calibration states them: by kernel, and by what tells one program of it from another.
 
 `[kernels.products.bits-16]` are matrix products whose operands have 16 bits; attention goes by the bits of q and of its cache and by
-the width of a head: up to 128 `narrow`, up to 256 `wide`, beyond `widest`. A parameter that is left out is 0: it costs nothing.
+the width of a head: up to 64 `slim`, 128 `narrow`, 192 `medium`, 256 `wide`, beyond `widest`. A parameter that is left out is 0: it costs
+nothing.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -11,7 +13,7 @@ from ..engine.kernels.spread import Band
 from .calibration import Basis, Calibration, Calibrations
 from .kernel_fit import MODELS, KernelFit, KernelName
 
-WIDTHS: Final = ((128, "narrow"), (256, "wide"), (2**53, "widest"))
+WIDTHS: Final = ((64, "slim"), (128, "narrow"), (192, "medium"), (256, "wide"), (2**53, "widest"))
 """Heads up to so wide run on programs of their own."""
 TIMED: Final = frozenset({"bf16", "fp16", "fp8", "fp4"})
 """Arithmetic classes of which kernels were measured."""
@@ -34,19 +36,16 @@ class Kernel(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> Kernel | None:
-    """Of `programs`, the likest first, the first that any calibration has, from the nearest; None where none has any.
+    """Of `programs`, the likest first, the nearest that any calibration has; None where none has any.
 
     On a chip with other numbers than the one that was measured the band is that of chips of which nothing was.
-    Another program on the same chip says less than the same program on another chip. What it says of a kernel that nobody measured is
-    held for as uncertain as what is said of a format that was left out.
+    What a program says of another kernel is held for as uncertain as what is said of a format that was left out.
     """
-    for program in programs:
-        fits = [(basis, each, fit) for basis, each in found.nearest if (fit := _fit(each, name, program)) is not None]
-        if fits:
-            basis, nearest, fit = fits[0]
-            taken = _kernel(name, fit, basis, nearest.ref, program)
+    for program, basis, calibration in _nearest(found, programs):
+        if (fit := _fit(calibration, name, program)) is not None:
+            taken = _kernel(name, fit, basis, calibration.ref, program)
             if basis == "architecture":
-                taken = taken._replace(band=next((each.band.si for _, of, each in fits if of.file.chip is None), taken.band))
+                taken = taken._replace(band=_of_chips_left_out(found, name, program) or taken.band)
             return taken if program == programs[0] else _borrowed(taken, kernel(found, name, (ANY,)))
     return None
 
@@ -54,6 +53,27 @@ def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> 
 def _fit(calibration: Calibration, name: KernelName, program: str) -> KernelFit | None:
     section = calibration.file.kernels
     return None if section is None else section.fits.get(name, {}).get(program)
+
+
+def _of_chips_left_out(found: Calibrations, name: KernelName, program: str) -> Band | None:
+    """The nearest band that is not of one chip's own rows; None where there is none."""
+    fits = (_fit(each, name, program) for _, each in found.nearest if each.file.chip is None)
+    return next((fit.band.si for fit in fits if fit is not None), None)
+
+
+def _nearest(found: Calibrations, programs: tuple[str, ...]) -> Iterator[tuple[str, Basis, Calibration]]:
+    """Where to look: of the same formats, heads of another width on the chip or its kin before the same width on chips of other
+    architectures; other formats on the same chip after both."""
+    for _, alike in groupby(programs, _formats):
+        widths = [*alike]
+        for is_generic in (False, True):
+            of = [(basis, each) for basis, each in found.nearest if (basis == "generic") is is_generic]
+            yield from ((program, basis, each) for program in widths for basis, each in of)
+
+
+def _formats(program: str) -> str:
+    """A program without the width of its heads."""
+    return next((program.removesuffix(f"-{width}") for _, width in WIDTHS if program.endswith(f"-{width}")), program)
 
 
 def _borrowed(taken: Kernel, unseen: Kernel | None) -> Kernel:
@@ -67,11 +87,14 @@ def product_programs(bits: int, *, in_blocks: bool = False) -> tuple[str, ...]:
 
 
 def attention_programs(q_bits: int, kv_bits: int, head_dim: float) -> tuple[str, ...]:
-    """The programs of attention with these formats and heads of this width, then those of other widths and of 16 bits."""
-    exact = next(index for index, (most, _) in enumerate(WIDTHS) if head_dim <= most)
-    widths = sorted(range(len(WIDTHS)), key=lambda index: abs(index - exact))
+    """The programs of attention with these formats and heads of this width, then those of other widths and of 16 bits.
+
+    The nearest widths come first, and of two that are as near the wider.
+    """
+    exact = next(most for most, _ in WIDTHS if head_dim <= most)
+    widths = sorted(WIDTHS, key=lambda width: (abs(width[0] - exact), -width[0]))
     formats = dict.fromkeys((f"q{q_bits}-kv{kv_bits}", f"q16-kv{kv_bits}", "q16-kv16"))
-    return tuple([f"{each}-{WIDTHS[index][1]}" for each in formats for index in widths])
+    return tuple([f"{each}-{name}" for each in formats for _, name in widths])
 
 
 def latent_programs(q_bits: int, kv_bits: int) -> tuple[str, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
 from benchmarks.fit.kernels import measured, models
-from benchmarks.fit.kernels.bounded import Model, Part, Real
-from benchmarks.fit.kernels.calibrate import FEW_ROWS, LEAST_ROWS, Kernel, Others
+from benchmarks.fit.kernels.bands import bands
+from benchmarks.fit.kernels.bounded import Model, Part, Range, Real
+from benchmarks.fit.kernels.calibrate import ALONE_ROWS, FEW_ROWS, Kernel, Others
 from service.catalogue import Catalogue, load
 from service.catalogue.kernel_fit import KernelFit, KernelName
 from service.engine.kernels.spread import spread
@@ -21,6 +23,8 @@ def catalogue() -> Catalogue:
     return load()
 
 
+MANY = 30
+"""Rows of which so many must lie in a band that chance does not matter."""
 READERS: dict[KernelName, tuple[measured.Reader, Model]] = {
     "products": (measured.products, models.QUANTIZED_PRODUCT),
     "decode": (partial(measured.attention, decode=True), models.DECODE),
@@ -35,8 +39,13 @@ def stated(catalogue: Catalogue, kernel: KernelName, chip: str) -> dict[str, Ker
 
 
 def parts(catalogue: Catalogue, kernel: KernelName) -> Iterator[tuple[str, Part]]:
-    for name, found in measured.by_kernel(READERS[kernel][0](measured.Chips(catalogue))).items():
-        yield from ((name, part) for part in found if part.size >= LEAST_ROWS)
+    """The rows of every chip and program that has a calibration of its own; those without have few."""
+    for name, found in measured.beside(measured.by_kernel(READERS[kernel][0](measured.Chips(catalogue)))).items():
+        for part in found:
+            if name in stated(catalogue, kernel, part.chip):
+                yield name, part
+            else:
+                assert part.size < ALONE_ROWS, (name, part.chip)
 
 
 def ratios(fit: KernelFit, model: Model, part: Part) -> Real:
@@ -50,14 +59,15 @@ def test_the_stated_parameters_meet_the_rows_as_well_as_is_stated(catalogue: Cat
     inside = []
     for name, part in parts(catalogue, kernel):
         fit = stated(catalogue, kernel, part.chip)[name]
-        assert fit.rows == part.size, (name, part.chip)
+        assert fit.rows in {part.size, part.rows}, (name, part.chip)
         measured_over = ratios(fit, READERS[kernel][1], part)
-        assert np.median(np.abs(1.0 / measured_over - 1.0)) <= 1.2 * float(fit.errors.median) + 0.01, (name, part.chip)
+        median, p90 = np.quantile(np.abs(1.0 / measured_over - 1.0), [0.5, 0.9])
+        assert median + p90 <= 1.2 * float(fit.errors.median + fit.errors.p90) + 0.02, (name, part.chip)
         estimate = part.measured_s / measured_over
         band = spread(estimate, np.zeros(1), fit.band.si)
         inside.append((part.size, np.sum((band.p10 <= part.measured_s) & (part.measured_s <= band.p90))))
     sizes, held = np.array(inside).T
-    assert (held / sizes).min() > 0.7
+    assert (held / sizes)[sizes >= MANY].min() > 0.65
     assert 0.75 < held.sum() / sizes.sum() < 0.85
 
 
@@ -85,10 +95,47 @@ def test_formats_that_nobody_measured_have_a_band_of_those_left_out() -> None:
     (found,) = Others("products", models.PRODUCT, {"bits-16": [usual], "bits-8": [slow]}).fitted()
     assert found.rows == min(40, 2 * 20)
     assert found.median > 0.2
-    assert max(found.band.p90) > 1.3
+    assert max(bands([found])[found.place].p90) > 1.3
+
+
+RATE = Model(lambda found, told: found["second"] * told, {"second": Range(0.1, 10.0, 1.0)}, {})
+"""So many seconds for each unit of work."""
+
+
+def work(*, seed: int, rows: int, second: float) -> Part:
+    """Rows of different work, to a fifth."""
+    random = np.random.default_rng(seed)
+    told = np.exp(random.uniform(0.0, 5.0, rows))
+    return Part("nvidia-a40", told, told * second * np.exp(random.normal(0.0, 0.2, rows)))
+
+
+@pytest.mark.parametrize(("second", "helps"), [(2.0, True), (6.0, False)])
+def test_rows_that_may_run_alike_are_taken_only_where_they_help(second: float, helps: bool) -> None:  # noqa: FBT001
+    """Rows of the same kernel beside a few make their fit know more; those of a kernel at a third of its rate are left out."""
+    few, more = work(seed=7, rows=14, second=2.0), work(seed=20, rows=200, second=second)
+    (found,) = Kernel("products", (RATE,), {"bits-16": [replace(few, beside=more)]}).fitted()
+    assert found.rows == few.size + helps * more.size
+    assert found.unseen.size == few.size
+    assert found.parameters["second"] == pytest.approx(2.0, rel=0.2)
+
+
+def test_a_band_is_wide_where_errors_are_large_and_its_tails_are_those_of_all_programs() -> None:
+    """Large estimates of each program are off by ten times as much as small ones, and one program is off by three times the other."""
+    random = np.random.default_rng(3)
+    times = np.repeat([1e-5, 1e-3], 200) * np.exp(random.normal(0.0, 0.01, 400))
+    off = np.exp(random.laplace(0.0, np.repeat([0.02, 0.2], 200)))
+    (known,) = Kernel("products", (RATE,), {"bits-16": [work(seed=1, rows=14, second=2.0)]}).fitted()
+    fits = [replace(known, name=name, unseen=off**grown, expected_s=times) for name, grown in (("a", 1), ("b", 3))]
+    found = bands(fits)
+    for fitted in fits:
+        band = found[fitted.place]
+        at = band.edges_s.searchsorted(fitted.expected_s)
+        assert 0.75 < np.mean((band.p10[at] <= fitted.unseen) & (fitted.unseen <= band.p90[at])) < 0.85
+        widths = np.log(band.p90[at])
+        assert widths[200:].mean() > 4.0 * widths[:200].mean()
 
 
 def test_a_chip_of_too_few_rows_has_no_fit_of_its_own() -> None:
-    part = made("nvidia-a40", range(LEAST_ROWS - 1))
+    part = made("nvidia-a40", range(ALONE_ROWS - 1))
     assert part.size >= FEW_ROWS
     assert [*Kernel("products", (models.PRODUCT,), {"bits-16": [part]}).fitted()] == []

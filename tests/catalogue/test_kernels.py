@@ -75,10 +75,45 @@ def test_the_band_is_wider_the_further_the_parameters_come_from() -> None:
 
 
 def test_a_head_takes_the_program_of_its_width_before_one_of_another() -> None:
-    assert attention_programs(16, 8, 128)[:2] == ("q16-kv8-narrow", "q16-kv8-wide")
-    assert attention_programs(16, 16, 192)[0] == "q16-kv16-wide"
+    assert attention_programs(16, 8, 128)[:2] == ("q16-kv8-narrow", "q16-kv8-medium")
+    assert attention_programs(16, 8, 64)[:2] == ("q16-kv8-slim", "q16-kv8-narrow")
+    assert attention_programs(16, 16, 192)[:2] == ("q16-kv16-medium", "q16-kv16-wide")
+    assert attention_programs(16, 16, 256)[:2] == ("q16-kv16-wide", "q16-kv16-medium")
     assert attention_programs(8, 8, 512)[0] == "q8-kv8-widest"
-    assert attention_programs(8, 8, 512)[-1] == "q16-kv16-narrow"
+    assert attention_programs(8, 8, 512)[-1] == "q16-kv16-slim"
+
+
+@pytest.mark.parametrize(
+    ("chip", "kv_bits", "width", "basis", "ref"),
+    [
+        ("nvidia-b200", 8, 128, "chip", "nvidia-b200-kernels@1"),
+        ("nvidia-b200", 8, 192, "architecture", "blackwell-kernels@1"),
+        ("nvidia-gb300", 8, 192, "chip", "nvidia-gb300-kernels@1"),
+        ("nvidia-a100-sxm-80gb", 16, 64, "generic", "nvidia-a100-sxm-80gb-kernels@1"),
+        ("nvidia-a100-sxm-80gb", 8, 64, "generic", "generic-kernels@1"),
+        ("nvidia-a100-sxm-80gb", 16, 128, "chip", "nvidia-a100-sxm-80gb-kernels@1"),
+    ],
+)
+def test_another_width_on_the_chip_comes_before_chips_of_other_architectures(
+    chip: str, kv_bits: int, width: int, basis: str, ref: str
+) -> None:
+    """Of the same formats; what the chip's kin have of the width itself comes before both. Only what is of another width is borrowed."""
+    found = kernel(CATALOGUE.calibrations_of(CATALOGUE.chip(chip)), "decode", attention_programs(16, kv_bits, width))
+    assert found is not None
+    assert (found.basis, found.ref) == (basis, ref)
+    assert found.is_borrowed == (basis == "generic" and ref != "generic-kernels@1")
+
+
+@pytest.mark.parametrize("name", ["nvidia-b200", "nvidia-b300", "nvidia-gb200", "nvidia-gb300"])
+def test_heads_of_192_have_programs_of_their_own_where_libraries_have_none_but_slow_kernels(name: str) -> None:
+    """Their steps take longer than those of heads of 256, in every format of the cache."""
+    found = CATALOGUE.calibrations_of(CATALOGUE.chip(name))
+    for bits in (8, 16):
+        medium, wide = (kernel(found, "prefill", attention_programs(16, bits, width)) for width in (192, 256))
+        assert medium is not None
+        assert wide is not None
+        assert medium.ref != "generic-kernels@1"
+        assert medium.parameters.math < wide.parameters.math
 
 
 def test_no_share_of_a_peak_exceeds_it() -> None:

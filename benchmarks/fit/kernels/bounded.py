@@ -8,7 +8,7 @@ knows and others drawn from fixed seeds around the first, and keeps the lowest e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +22,8 @@ WIDTH = 0.05
 """Distance of a row, as a logarithm, from which on the loss is linear."""
 HELD = 0.05
 """Pull towards the first start, so that a parameter that no row determines stays there."""
-KEPT = 0.5
-"""The same for a chip that starts from the parameters of its family."""
+KEPT = 2.0
+"""The same for a chip that starts from the parameters of its family: so strong that rows left out are met better than with less."""
 SPREAD = 0.13
 """How far starts lie apart, in shares of the range of a parameter."""
 
@@ -43,18 +43,34 @@ class Part:
     chip: str
     told: Any
     measured_s: Real
+    beside: Part | None = None
+    """rows of the chip that may run alike: they help a fit and do not judge it"""
 
     @property
     def size(self) -> int:
         return self.measured_s.size
 
+    @property
+    def rows(self) -> int:
+        return sum(part.size for part in self.fitted)
+
+    @property
+    def alone(self) -> Part:
+        return replace(self, beside=None)
+
+    @property
+    def fitted(self) -> tuple[Part, ...]:
+        """All rows that a fit is made on."""
+        return (self,) if self.beside is None else (self, self.beside)
+
     def thinned(self, most: int) -> Part:
         """At most so many rows, evenly taken."""
         step = -(-self.size // most)
-        return self.where(np.arange(self.size) % step == 0)
+        thin = self.where(np.arange(self.size) % step == 0)
+        return thin if self.beside is None else replace(thin, beside=self.beside.thinned(most))
 
     def where(self, wanted: NDArray[np.bool_]) -> Part:
-        return Part(self.chip, _where(self.told, wanted, self.size), self.measured_s[wanted])
+        return Part(self.chip, _where(self.told, wanted, self.size), self.measured_s[wanted], self.beside)
 
 
 def _where(told: Any, wanted: NDArray[np.bool_], rows: int) -> Any:
@@ -85,10 +101,11 @@ class Model:
     ) -> dict[str, float]:
         """The parameters, shared by all parts, that meet their rows best; `held` pulls them towards `first`."""
         origin = self._point(first or {name: each.start for name, each in self.ranges.items()})
+        rows = [each for part in parts for each in part.fitted]
 
         def distances(point: Real) -> Real:
             found = self._named(point)
-            return np.concatenate([*(np.log(self.ratio(found, part)) for part in parts), held * (point - origin)])
+            return np.concatenate([*(np.log(self.ratio(found, part)) for part in rows), held * (point - origin)])
 
         tries = [
             least_squares(distances, start, bounds=(0.0, 1.0), loss="soft_l1", f_scale=WIDTH, diff_step=1e-3, max_nfev=rounds)

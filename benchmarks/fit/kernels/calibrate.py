@@ -1,8 +1,7 @@
 """Calibrations of kernels: of each chip that was measured, of families of architectures, and of whatever has none.
 
 What a fit says of rows that it has not seen is tried: four fits leave out a quarter of a chip's rows each, and a family and the
-generic fit are judged by fits that leave out a whole chip. That makes their band, for they are asked about chips that nobody timed;
-the band of a chip is made of the rows that its fit has seen as well.
+generic fit are judged by fits that leave out a whole chip, for they are asked about chips that nobody timed.
 """
 
 from __future__ import annotations
@@ -19,19 +18,14 @@ from service.catalogue.kernels import ANY
 from . import measured, models
 from .bounded import KEPT, Model, Part, Real
 
-LEAST_ROWS, FEW_ROWS = 20, 5
-"""A chip with fewer rows of a program takes the parameters of its family, to which it adds unless it has fewer still."""
+LEAST_ROWS, ALONE_ROWS, FEW_ROWS = 6, 12, 3
+"""A chip with fewer rows of a program takes the parameters of its family, to which it adds unless it has fewer still; one without a
+family needs more, of which those of heads that may run alike count."""
 FOLDS = 4
 FAMILY_ROWS, GENERIC_ROWS, OTHERS_ROWS = 80, 40, 20
 """Rows of a chip that a fit of a family, of any chip and of any format takes at most."""
-SPECIAL = re.compile("-(blocks|narrow|wide|widest)$")
+SPECIAL = re.compile("-(blocks|slim|narrow|medium|wide|widest)$")
 """What the name of a program has beyond the number formats."""
-BIN_ROWS = 50
-MOST_BINS = 5
-OUTSIDE = 0.11
-"""Share of the rows below a band, and above it. Of those that a chip's fit has seen a little more than four fifths lie inside, of those
-that it has not a little less."""
-
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ampere": ("nvidia-a100-sxm-80gb",),
     "hopper": ("nvidia-h100-sxm",),
@@ -45,15 +39,6 @@ APART = ("intel-arc-pro-b60",)
 
 
 @dataclass(frozen=True)
-class Band:
-    """Multiples of the estimate between which four fifths of the measured times lie, by the size of the estimate [s]."""
-
-    edges_s: Sequence[float]
-    p10: Sequence[float]
-    p90: Sequence[float]
-
-
-@dataclass(frozen=True)
 class Fitted:
     """Parameters with how well they meet rows that the fit has not seen."""
 
@@ -63,11 +48,18 @@ class Fitted:
     chips: tuple[str, ...]
     rows: int
     parameters: Mapping[str, float]
-    band: Band
+    unseen: Real
+    """measured over expected times of rows, by fits that have not seen them"""
+    expected_s: Real
     median: float
     p90: float
     seen_median: float
     seen_p90: float
+
+    @property
+    def place(self) -> tuple[str, str, tuple[str, ...]]:
+        """Which fit it is."""
+        return self.kernel, self.name, self.chips
 
 
 @dataclass(frozen=True)
@@ -89,26 +81,55 @@ class Kernel:
                     found = self._best(regime, mine, FAMILY_ROWS)
                     shared.update(dict.fromkeys(family, found))
                     yield found
-            yield from (self._of_chip(regime, part, shared.get(part.chip)) for part in some if part.size >= LEAST_ROWS)
+            for part in some:
+                if part.size >= LEAST_ROWS and (tries := [*self._tries(part, shared.get(part.chip))]):
+                    yield self._of_chip(regime, part, tries)
             common = [part for part in some if part.chip not in APART]
             if len({family for family, chips in FAMILIES.items() for part in common if part.chip in chips}) > 1:
                 yield self._best(regime, common, GENERIC_ROWS)
 
     def _best(self, regime: str, parts: Sequence[Part], most: int) -> Fitted:
-        """The model that carries furthest, fitted on all chips and judged with each left out."""
-        thin = [part.thinned(most) for part in parts]
-        tries = [(model, model.fit(thin, starts=2, rounds=40)) for model in self.models]
-        place = self.name, regime
-        return min((_judged(place, model, parts, found, _left_out(model, thin, parts, found)) for model, found in tries), key=_worth)
+        """The model that carries furthest, fitted on all chips and judged with each left out, with and without what may run alike."""
+        place, tries = (self.name, regime), []
+        for some in _readings(parts):
+            thin = [part.thinned(most) for part in some]
+            for model in self.models:
+                found = model.fit(thin, starts=2, rounds=40)
+                tries.append(_judged(place, model, some, found, _left_out(model, thin, some, found)))
+        return min(tries, key=_worth)
 
-    def _of_chip(self, regime: str, part: Part, family: Fitted | None) -> Fitted:
-        tries: list[tuple[Model, Mapping[str, float], Mapping[str, float] | None]]
-        if family is None:
-            tries = [(model, model.fit([part], starts=6), None) for model in self.models]
-        else:
-            tries = [(family.model, family.model.fit([part], first=family.parameters, starts=1, held=KEPT), family.parameters)]
+    def _tries(self, part: Part, family: Fitted | None) -> Iterator[Try]:
+        """What may describe a chip: the model of its family from where that ended, or every model, if there are rows enough."""
+        for (reading,) in _readings([part]):
+            if family is not None:
+                yield Try(reading, family.model, family.parameters)
+            elif reading.rows >= ALONE_ROWS:
+                yield from (Try(reading, model, None) for model in self.models)
+
+    def _of_chip(self, regime: str, part: Part, tries: Sequence[Try]) -> Fitted:
         place = self.name, regime
-        return min((_judged(place, model, [part], found, _folds(model, part, first)) for model, found, first in tries), key=_worth)
+        return min((_judged(place, each.model, [each.part], each.fit(), _folds(each)) for each in tries), key=_worth)
+
+
+@dataclass(frozen=True)
+class Try:
+    """A way to describe a chip: on which rows, by which model, starting from what its family shares where it has one."""
+
+    part: Part
+    model: Model
+    first: Mapping[str, float] | None
+
+    def fit(self, part: Part | None = None) -> dict[str, float]:
+        """The parameters that meet all rows, or those of `part` where they are tried."""
+        if self.first is None:
+            return self.model.fit([part or self.part], starts=6 if part is None else 2)
+        return self.model.fit([part or self.part], first=self.first, starts=1, held=KEPT)
+
+
+def _readings(parts: Sequence[Part]) -> list[list[Part]]:
+    """The parts by themselves, and with what may run alike where any has such rows."""
+    alone = [part.alone for part in parts]
+    return [alone] if all(part.beside is None for part in parts) else [alone, [*parts]]
 
 
 @dataclass(frozen=True)
@@ -139,11 +160,10 @@ def _judged(place: tuple[str, str], model: Model, parts: Sequence[Part], found: 
     seen = np.concatenate([model.ratio(found, part) for part in parts])
     unseen = np.concatenate([*apart])
     times = np.concatenate([part.measured_s for part in parts])
-    banded = [unseen] if len(parts) > 1 else [seen, unseen]
     errors = (np.quantile(np.abs(1.0 / ratios - 1.0), at) for ratios in (unseen, seen) for at in (0.5, 0.9))
     return Fitted(
-        *place, model, tuple(dict.fromkeys(part.chip for part in parts)), seen.size, found,
-        _band(np.concatenate([times / each for each in banded]), np.concatenate(banded)), *map(float, errors),
+        *place, model, tuple(dict.fromkeys(part.chip for part in parts)), sum(part.rows for part in parts), found,
+        unseen, times / unseen, *map(float, errors),
     )  # fmt: skip
 
 
@@ -152,14 +172,14 @@ def _worth(fitted: Fitted) -> float:
     return fitted.median + fitted.p90 / 3.0
 
 
-def _folds(model: Model, part: Part, first: Mapping[str, float] | None) -> Iterator[Real]:
+def _folds(tried: Try) -> Iterator[Real]:
     """Measured over expected of rows that a fit has not seen."""
+    part = tried.part
     fold = np.random.default_rng(1).integers(0, FOLDS, part.size)
     ratios = np.empty(part.size)
-    for each in range(FOLDS):
-        others = part.where(fold != each)
-        found = model.fit([others], starts=2) if first is None else model.fit([others], first=first, starts=1, held=KEPT)
-        ratios[fold == each] = model.ratio(found, part.where(fold == each))
+    for each in np.unique(fold):
+        found = tried.fit(part.where(fold != each))
+        ratios[fold == each] = tried.model.ratio(found, part.where(fold == each))
     yield ratios
 
 
@@ -168,15 +188,6 @@ def _left_out(model: Model, thin: Sequence[Part], parts: Sequence[Part], found: 
     for out, part in enumerate(parts):
         others = model.fit([*thin[:out], *thin[out + 1 :]], first=found, starts=1, rounds=20)
         yield model.ratio(others, part)
-
-
-def _band(sizes: Real, ratios: Real) -> Band:
-    """What lies between `OUTSIDE` at either end, in bins of equal numbers of rows by the size of the estimate."""
-    bins = int(np.clip(sizes.size / BIN_ROWS, 1, MOST_BINS))
-    edges = np.quantile(sizes, np.arange(1, bins) / bins)
-    of = np.searchsorted(edges, sizes)
-    low, high = ([float(np.quantile(ratios[of == each], at)) for each in range(bins)] for at in (OUTSIDE, 1.0 - OUTSIDE))
-    return Band(edges.tolist(), [min(each, 1.0) for each in low], [max(each, 1.0) for each in high])
 
 
 def kernels() -> Iterator[Kernel | Others]:
@@ -192,13 +203,14 @@ def kernels() -> Iterator[Kernel | Others]:
     yield Kernel("passes", (models.REDUCTION,), by_rows)
     yield Kernel("passes", (models.POINTWISE,), {name: parts for name, parts in passes.items() if name not in by_rows})
     flash, split = (models.PREFILL, models.PACKED), (models.DECODE, models.GROUPED_DECODE)
-    for name, tried, rows in (
-        ("prefill", flash, measured.attention(chips, decode=False)),
-        ("decode", split, measured.attention(chips, decode=True)),
-        ("latent_prefill", flash[:1], measured.latent(chips, decode=False)),
-        ("latent_decode", split[:1], measured.latent(chips, decode=True)),
-        ("grouped_products", (models.GROUPED,), measured.experts(chips)),
+    for name, tried, decode in (("prefill", flash, False), ("decode", split, True)):
+        yield Kernel(name, tried, measured.beside(measured.by_kernel(measured.attention(chips, decode=decode))))
+        yield Others(name, tried[0], measured.by_kernel(measured.attention(chips, decode=decode, lone=False)))
+    for name, model, rows in (
+        ("latent_prefill", flash[0], measured.latent(chips, decode=False)),
+        ("latent_decode", split[0], measured.latent(chips, decode=True)),
+        ("grouped_products", models.GROUPED, measured.experts(chips)),
     ):
         read = measured.by_kernel(rows)
-        yield Kernel(name, tried, read)
-        yield Others(name, tried[0], read)
+        yield Kernel(name, (model,), read)
+        yield Others(name, model, read)

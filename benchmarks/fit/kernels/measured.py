@@ -1,7 +1,8 @@
 """The measured rows, as what the kernels of the engine are told.
 
 Left out are rows that a service should not imitate: attention and experts of which no second library came within a quarter of the
-fastest, and products and decode that took less than one read of their operands from HBM.
+fastest, but where only one library has kernels of such formats and heads at all, and products and decode that took less than one read
+of their operands from HBM.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import csv
 import gzip
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from service.catalogue import Catalogue
+from service.catalogue.kernels import WIDTHS
 from service.catalogue.silicon import die
 from service.engine.kernels.attend import Attend
 from service.engine.kernels.silicon import Silicon
@@ -35,8 +38,8 @@ LOOPED = {"nvidia-a100-sxm-80gb", "nvidia-h100-sxm"}
 """Chips with rows of a steady loop, which those of a profiler and an older library would blur."""
 GRAPH_SOURCES = ("aiconfigurator", "vidur")
 """Works that timed the device and not the host."""
-WIDTHS = ((128.0, "narrow"), (256.0, "wide"), (np.inf, "widest"))
-"""Heads up to so wide run on kernels of their own."""
+BESIDE = {"slim": "narrow", "narrow": "slim", "medium": "wide", "wide": "medium"}
+"""Widths of heads that may run alike."""
 
 Row = dict[str, str]
 
@@ -114,18 +117,31 @@ def _product(rows: list[Row], a: str, peak: Real, *, in_blocks: bool) -> Product
     return Product(m, n, k, batch, a_bytes, b_bytes, out_bytes, peak, cast_bytes)
 
 
-def attention(chips: Chips, *, decode: bool) -> Iterator[tuple[str, Part]]:
-    """Attention with one query of each sequence or with all of them, by formats, width of a head and chip."""
-    rows = [row for row in _agreed(read("attention")) if (row["q_len"] == "1") == decode]
-    for (chip, q, kv), some in _groups(rows, "chip", "q_dtype", "kv_dtype"):
-        d, kv_heads = _column(some, "head_dim"), _column(some, "kv_heads")
-        part = _part(chips, chip, some, (q, kv), (kv_heads, d, d, 2.0 * d * BYTES[kv]))
-        if decode:
-            part = part.where(part.measured_s >= part.told.ask.kv_bytes / part.told.silicon.hbm_bandwidth)
-        for least, (most, width) in zip((0.0, 128.0, 256.0), WIDTHS, strict=True):
-            family = part.where((part.told.ask.d_v > least) & (part.told.ask.d_v <= most))
-            if family.size:
-                yield f"{_formats(q, kv)}-{width}", family
+def attention(chips: Chips, *, decode: bool, lone: bool = True) -> Iterator[tuple[str, Part]]:
+    """Attention with one query of each sequence or with all of them, by formats, width of a head and chip; with programs that only one
+    library has where `lone`."""
+    rows = [{**row, "width": _width(row)} for row in read("attention") if (row["q_len"] == "1") == decode]
+    for (chip, q, kv, width), some in _groups(rows, "chip", "q_dtype", "kv_dtype", "width"):
+        if best := _best(some) if lone else _agreed(some):
+            d, kv_heads = _column(best, "head_dim"), _column(best, "kv_heads")
+            part = _part(chips, chip, best, (q, kv), (kv_heads, d, d, 2.0 * d * BYTES[kv]))
+            if decode:
+                part = part.where(part.measured_s >= part.told.ask.kv_bytes / part.told.silicon.hbm_bandwidth)
+            yield f"{_formats(q, kv)}-{width}", part
+
+
+def _width(row: Row) -> str:
+    return next(name for most, name in WIDTHS if int(row["head_dim"]) <= most)
+
+
+def beside(read: Mapping[str, list[Part]]) -> dict[str, list[Part]]:
+    """Parts of attention, each with the rows of its chip whose heads may run alike."""
+    return {name: [replace(part, beside=_like(read, name, part.chip)) for part in parts] for name, parts in read.items()}
+
+
+def _like(read: Mapping[str, list[Part]], name: str, chip: str) -> Part | None:
+    formats, _, width = name.rpartition("-")
+    return next((part for part in read.get(f"{formats}-{BESIDE.get(width)}", ()) if part.chip == chip), None)
 
 
 def latent(chips: Chips, *, decode: bool) -> Iterator[tuple[str, Part]]:
@@ -210,6 +226,11 @@ def by_kernel(found: Iterator[tuple[str, Part]]) -> dict[str, list[Part]]:
         if part.size:
             parts[name].append(part)
     return dict(parts)
+
+
+def _best(rows: list[Row]) -> list[Row]:
+    """Those of one program that two libraries agree on; all where only one library has it, for then nobody is faster."""
+    return _agreed(rows) if any(row["agreement"] for row in rows) else rows
 
 
 def _agreed(rows: list[Row]) -> list[Row]:

@@ -28,7 +28,7 @@ from .bounded import Part, Real
 from .models import LOOP
 
 KERNELS: tuple[KernelName, KernelName] = ("prefill", "decode")
-WIDTH = re.compile("-(narrow|wide|widest)$")
+WIDTH = re.compile("-(slim|narrow|medium|wide|widest)$")
 """What the name of a program has of the width of a head."""
 FEW = 10
 """A line has more rows than this."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from service.catalogue.kernel_fit import MODELS, dimension
 from service.catalogue.kernels import ANY
 from service.catalogue.units import Dimension
 
+from .bands import Band, Place, bands
 from .calibrate import APART, FAMILIES, Fitted
 
 CHIP_APART: Final = "four fits that leave out a quarter of the rows each"
@@ -41,9 +42,13 @@ UNITS: Final = {
 }
 
 
+Stated = tuple[Fitted, Band, str]
+"""A fit with its band, and how its errors were found."""
+
+
 @dataclass(frozen=True)
 class File:
-    """A calibration of kernels: of what, and the fits it states, each with how its errors were found."""
+    """A calibration of kernels: of what, and the fits it states."""
 
     id: str
     name: str
@@ -51,7 +56,7 @@ class File:
     why: str
     of: Mapping[str, str]
     """the chip or the architectures, as the file states them"""
-    fits: Sequence[tuple[Fitted, str]]
+    fits: Sequence[Stated]
 
     def write(self, folder: Path, *, revision: int, date: dt.date, reason: str) -> None:
         """The file in `folder`; the revision before stays beside it."""
@@ -68,7 +73,7 @@ class File:
             "name": f'"{self.name}"',
             **self.of,
         }
-        fits = (line for fit, apart in self.fits for line in _lines(fit, apart))
+        fits = (line for stated in self.fits for line in _lines(*stated))
         lines = [*_members(head), *_table("kernels", {"regime": f'"{REGIME}"'}), *fits]
         newest.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -76,47 +81,34 @@ class File:
 def files(fits: Iterable[Fitted], catalogue: Catalogue) -> Iterator[File]:
     """One file for each chip that was measured, one for each family, one for any chip."""
     every = sorted(fits, key=lambda fit: (list(MODELS).index(fit.kernel), fit.name))
+    band = bands(every)
     chips = sorted({fit.chips[0] for fit in every if len(fit.chips) == 1})
     for chip in chips:
-        mine = [(fit, CHIP_APART) for fit in every if fit.chips == (chip,)]
+        mine = [(fit, band[fit.place], CHIP_APART) for fit in every if fit.chips == (chip,)]
         name = catalogue.chip(chip).name
         yield File(
             f"{chip}-kernels", name, "medium", "Fitted on measured rows; the errors are of rows left out.", {"chip": f'"{chip}"'}, mine
         )
     wide = {(fit.kernel, fit.name): fit for fit in every if set(fit.chips) <= set(FAMILIES["blackwell"]) and len(fit.chips) > 1}
     for family, members in FAMILIES.items():
-        mine = [*_of_family(every, members, wide)]
+        mine = [*_of_family(every, band, members, wide)]
         architectures = sorted({each for member in members for each in _of_die(catalogue, member)})
         why = f"{len(members)} of its chips {'was' if len(members) == 1 else 'were'} timed; another may differ."
         yield File(f"{family}-kernels", NAMES[family], "low", why, {"architectures": _names(architectures)}, mine)
-    common = [(fit, FORMAT_APART if fit.name == ANY else FAMILY_APART) for fit in every if _is_common(fit)]
+    common = [(fit, band[fit.place], FORMAT_APART if fit.name == ANY else FAMILY_APART) for fit in every if _is_common(fit)]
     yield File("generic-kernels", "Any chip", "low", "Fitted on chips of one maker; how far that carries is in the errors.", {}, common)
 
 
-def _of_family(every: Sequence[Fitted], members: tuple[str, ...], wide: Mapping[tuple[str, str], Fitted]) -> Iterator[tuple[Fitted, str]]:
+def _of_family(
+    every: Sequence[Fitted], band: Mapping[Place, Band], members: tuple[str, ...], wide: Mapping[tuple[str, str], Fitted]
+) -> Iterator[Stated]:
     """What the chips of a family share; a family of one takes the parameters of its chip, and how far those carry from Blackwell."""
     for fit in every:
         if len(fit.chips) > 1 and set(fit.chips) <= set(members):
-            yield fit, FAMILY_APART
+            yield fit, band[fit.place], FAMILY_APART
         elif fit.chips == members and (lent := wide.get((fit.kernel, fit.name))):
             worse = max(lent, fit, key=lambda each: each.median)
-            yield _lent(fit, worse), LENT
-
-
-def _lent(fit: Fitted, wide: Fitted) -> Fitted:
-    return Fitted(
-        fit.kernel,
-        fit.name,
-        fit.model,
-        fit.chips,
-        fit.rows,
-        fit.parameters,
-        wide.band,
-        wide.median,
-        wide.p90,
-        fit.seen_median,
-        fit.seen_p90,
-    )
+            yield replace(fit, median=worse.median, p90=worse.p90), band[worse.place], LENT
 
 
 def _of_die(catalogue: Catalogue, chip: str) -> Iterator[str]:
@@ -129,15 +121,15 @@ def _is_common(fit: Fitted) -> bool:
     return not set(fit.chips) & set(APART) and not any(set(fit.chips) <= set(members) for members in FAMILIES.values())
 
 
-def _lines(fit: Fitted, apart: str) -> Iterator[str]:
+def _lines(fit: Fitted, band: Band, apart: str) -> Iterator[str]:
     place = f"kernels.fits.{fit.kernel}.{fit.name}"
     is_profiled = fit.chips == ("nvidia-a40",) or (fit.kernel == "passes" and fit.name != "quantize")
     source = "vidur-kernels" if is_profiled else "aiconfigurator-kernels"
     yield from _table(place, {"source": f'"{source}"', "chips": _names(fit.chips), "rows": str(fit.rows)})
     stated = {name: value for name in MODELS[fit.kernel]._fields if (value := fit.parameters.get(name))}
     yield from _table(f"{place}.parameters", {name: _quantity(name, value) for name, value in stated.items()})
-    edges = {"edges_us": _numbers(edge * 1e6 for edge in fit.band.edges_s)} if fit.band.edges_s else {}
-    yield from _table(f"{place}.band", {**edges, "p10": _numbers(fit.band.p10), "p90": _numbers(fit.band.p90)})
+    edges = {"edges_us": _numbers(1e6 * band.edges_s)} if band.edges_s.size else {}
+    yield from _table(f"{place}.band", {**edges, "p10": _numbers(band.p10), "p90": _numbers(band.p90)})
     yield from _table(f"{place}.errors", {"median": _digits(fit.median, 3), "p90": _digits(fit.p90, 3), "kept_apart": f'"{apart}"'})
 
 
