@@ -46,6 +46,8 @@ EDGES = [most for most, _ in WIDTHS]
 """The widest heads of each width."""
 EXPANDED = (192, 128)
 """Widths of a key and of a value of expanded latents, which have kernels of their own."""
+UNTIMED = "expanded"
+"""The program of their decode, which nobody measured: what stands in for it is borrowed."""
 Family = tuple[KernelName, tuple[str, ...]]
 """A kernel and its programs, the likest first."""
 
@@ -247,7 +249,7 @@ def _attention_kernels(term: Attention, arithmetic: str, setup: Setup) -> Both |
     if formats is None:
         return _both([("prefill", (ANY,))], [("decode", (ANY,))], ONLY, setup)
     by_width = [attention_programs(*formats, float(most)) for most in EDGES]
-    expanded = by_width[np.searchsorted(EDGES, EXPANDED[1])]
+    expanded = (UNTIMED, *by_width[np.searchsorted(EDGES, EXPANDED[1])])
     blocks: list[Family] = [*(("prefill", programs) for programs in by_width), ("latent_prefill", latent_programs(*formats))]
     splits: list[Family] = [("decode", programs) for programs in (*by_width, expanded)]
     return _both(blocks, splits, width_of(term), setup)

@@ -84,9 +84,7 @@ def test_the_nearest_calibration_is_taken_and_named(catalogue: Catalogue, chip: 
 
 def test_a_what_if_takes_the_kernels_of_its_base_with_the_band_of_chips_left_out(catalogue: Catalogue) -> None:
     """Nobody measured it: of a number that changes no time it changes what the estimate stands on, and the band."""
-    base, other = (
-        time(catalogue, MATMUL, chip=chip) for chip in ("nvidia-b200", {"base": "nvidia-b200", "hbm": {"capacity_bytes": 300_000_000_000}})
-    )
+    base, other = (time(catalogue, MATMUL, chip=chip) for chip in (H100, {"base": H100, "hbm": {"capacity_bytes": 300_000_000_000}}))
     assert (base["estimate_basis"], other["estimate_basis"]) == ("chip", "architecture")
     assert base["estimate_s"] == other["estimate_s"]
     wide, narrow = ((each["estimate_p90_s"] - each["estimate_p10_s"]) / each["estimate_s"] for each in (other, base))
