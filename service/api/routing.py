@@ -8,7 +8,7 @@ takes our way, because FastAPI's reads bodies leniently and costs more than an e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
@@ -20,13 +20,14 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from ..errors import MethodNotAllowed, NotFound
+from ..errors import Gathered, InvalidInput, MethodNotAllowed, NotFound
 from ..schemas.reading import parse, validate
+from ..schemas.telling import told
 from .accepting import accepted, content
 from .bodies import read_body
 from .call import Call
 from .gate import Need
-from .queries import read_query
+from .queries import read_query, spelled
 
 BYTES_PER_ROW: Final = 100  # reading so many bytes of a body costs about as much as computing a row
 _UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
@@ -89,19 +90,30 @@ class StrictRoute(APIRoute):
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(scope, receive, send)
         await call.admit(self.need)
-        arguments: dict[str, Any] = {"call": call, **_names(scope)}
+        names = _names(scope)
         accepted(call.accept, self.produces)
-        name, model = self.takes.query
-        parameters = read_query(model, scope["query_string"])
-        if parameters is not None:
-            arguments[name] = parameters
-        if self.takes.body is not None:
-            name, body_model = self.takes.body
-            arguments[name] = await _body(call, body_model)
-        response: Response = await self.endpoint(**arguments)
+        try:
+            response: Response = await self.endpoint(call=call, **names, **await self._taken(call))
+        except InvalidInput as refusal:
+            raise told(refusal, _sent(call, names)) from refusal
         if len(self.produces) > 1:
             response.headers["vary"] = "Accept"
         await response(scope, receive, send)
+
+    async def _taken(self, call: Call) -> dict[str, Any]:
+        """The models of query and body, by the names of their parameters. Raises InvalidInput with the faults of both."""
+        faults = Gathered()
+        found: dict[str, Any] = {}
+        name, query = self.takes.query
+        parameters = faults.of(lambda: read_query(query, call.scope["query_string"]))
+        if parameters is not None:
+            found[name] = parameters
+        if self.takes.body is not None:
+            name, body = self.takes.body
+            text = await _received(call)
+            found[name] = await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: faults.of(lambda: _read(call, body)))
+        faults.check()
+        return found
 
 
 def _names(scope: Scope) -> dict[str, str]:
@@ -111,12 +123,23 @@ def _names(scope: Scope) -> dict[str, str]:
     return names
 
 
-async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
-    headers = call.headers
-    content(headers.get("content-type", ""), headers.get("content-encoding", ""))
-    text = await read_body(call.scope, call.receive, call.service.settings.receive_s)
-    call.sent = text
-    return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
+def _sent(call: Call, names: Mapping[str, str]) -> dict[str, Any]:
+    """The request as one document, in which the pointers of faults lead."""
+    body = call.document if isinstance(call.document, dict) else {}
+    return {"path": names, "query": spelled(call.scope["query_string"]), **body}
+
+
+async def _received(call: Call) -> bytes:
+    """The text of the body. Raises UnsupportedType, OverLimit, TooSlow."""
+    content(call.headers.get("content-type", ""), call.headers.get("content-encoding", ""))
+    call.sent = await read_body(call.scope, call.receive, call.service.settings.receive_s)
+    return call.sent
+
+
+def _read(call: Call, model: type[BaseModel]) -> BaseModel:
+    """The body as its model. Raises MalformedText, InvalidInput."""
+    call.document = parse(call.sent)
+    return validate(model, call.document)
 
 
 def _media_types(route: APIRoute) -> tuple[str, ...]:
