@@ -20,6 +20,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
+from ..analysis.judging import whole
 from ..errors import Gathered, InvalidInput, MethodNotAllowed, NotFound
 from ..schemas.reading import parse, validate
 from ..schemas.telling import told
@@ -30,6 +31,7 @@ from .gate import Need
 from .queries import read_query, spelled
 
 BYTES_PER_ROW: Final = 100  # reading so many bytes of a body costs about as much as computing a row
+BYTES_PER_ROW_JUDGED: Final = 10  # looking for all faults of a body costs more
 _UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
@@ -95,10 +97,18 @@ class StrictRoute(APIRoute):
         try:
             response: Response = await self.endpoint(call=call, **names, **await self._taken(call))
         except InvalidInput as refusal:
-            raise told(refusal, _sent(call, names)) from refusal
+            raise told(await self._whole(call, refusal), _sent(call, names)) from refusal
         if len(self.produces) > 1:
             response.headers["vary"] = "Accept"
         await response(scope, receive, send)
+
+    async def _whole(self, call: Call, refusal: InvalidInput) -> InvalidInput:
+        """The refusal with all that is wrong with the body, which is looked at once more for that."""
+        if self.takes.body is None or call.document is None:
+            return refusal
+        model, service = self.takes.body[1], call.service
+        rows = len(call.sent) // BYTES_PER_ROW_JUDGED
+        return await service.pools.compute(rows, lambda: whole(refusal, model, call.document, service.catalogue))
 
     async def _taken(self, call: Call) -> dict[str, Any]:
         """The models of query and body, by the names of their parameters. Raises InvalidInput with the faults of both."""

@@ -10,6 +10,7 @@ import typer
 from ..errors import InvalidInput, OverLimit
 from ..schemas.reading import MAX_BODY_BYTES, Model, parse, validate
 from ..schemas.telling import told
+from .hardware import catalogue
 
 T = TypeVar("T")
 
@@ -37,4 +38,6 @@ def answered(file: str | None, model: type[Model], answer: Callable[[Model], T])
     try:
         return answer(validate(model, sent))
     except InvalidInput as refusal:
-        raise told(refusal, sent) from refusal
+        from ..analysis.judging import whole
+
+        raise told(whole(refusal, model, sent, catalogue()), sent) from refusal
