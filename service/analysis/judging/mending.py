@@ -11,6 +11,8 @@ from ...pointers import steps
 
 SCALED: Final = "fp32"
 """A format of scales that has none of its own."""
+GROUP: Final = 32
+"""Elements that share a scale."""
 REMOVED: Final = frozenset({"unknown-member", "invalid-request"})
 """Faults of members that should not be there."""
 SEQUENCES: Final = ("sequences", "sequence_length")
@@ -81,12 +83,15 @@ def _rows(op: Mapping[str, Any], meant: Meant) -> dict[str, Any]:
 
 def _mend_scale(op: dict[str, Any], name: str, rest: Sequence[str]) -> None:
     """A format of scales can be another one; scales that are wrong otherwise may not be meant at all."""
-    if rest in (["dtype"], ["zero_point_dtype"]):
-        op[name] = {**op[name], rest[0]: SCALED}
-    elif isinstance(op.get(name), dict) and rest and rest[0] not in {"group_size", "block"}:
-        op[name] = {member: value for member, value in op[name].items() if member != rest[0]}
-    else:
+    scale = op.get(name)
+    if not isinstance(scale, dict) or not rest or rest[0] == "block":
         op.pop(name, None)
+    elif rest[0] == "group_size":
+        op[name] = {**scale, "group_size": GROUP}
+    elif rest[0] in {"dtype", "zero_point_dtype"}:
+        op[name] = {**scale, rest[0]: SCALED}
+    else:
+        op[name] = {member: value for member, value in scale.items() if member != rest[0]}
 
 
 def _sizes(op: Mapping[str, Any], held: Any, rest: Sequence[str], fault: Fault, meant: Meant) -> dict[str, Any]:

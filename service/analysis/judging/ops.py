@@ -25,8 +25,8 @@ class JudgedOp:
 
     faults: tuple[Fault, ...] = ()
     readings: tuple[Asked, ...] = ()
-    has_formats: bool = True
-    """whether its formats are what was meant"""
+    has_class: bool = True
+    """whether its arithmetic class is what was meant"""
 
 
 def judged(op: object, models: Mapping[str, type[OpModel]], pointer: str, chips: int) -> JudgedOp:
@@ -65,10 +65,18 @@ def _mended(op: Mapping[str, Any], model: type[OpModel], pointer: str, faults: t
     for _ in range(ROUNDS):
         tries = [_attempt(mended(op, faults, pointer, each), model, pointer) for each in meant]
         readings = tuple(each for each in tries if isinstance(each, Asked))
-        more = beside(common([() if isinstance(each, Asked) else each for each in tries]), faults)
+        left = [() if isinstance(each, Asked) else each for each in tries]
+        more = beside(common([each for each in left if not set(each) & set(faults)] or left), faults)
         if not more:
             break
         faults += tuple(more)
+    return JudgedOp(faults, readings, _has_class(op, faults, pointer))
+
+
+def _has_class(op: Mapping[str, Any], faults: tuple[Fault, ...], pointer: str) -> bool:
+    """Whether no fault is of what the arithmetic class follows from: the class that is stated, or all formats."""
     at_fault = {fault.pointer.removeprefix(f"{pointer}/").partition("/")[0] for fault in faults}
-    hinted = {name for fault in faults if fault.code == "unknown-member" for name in fault.suggestions}
-    return JudgedOp(faults, readings, all(form(op["kind"], name) not in FORMATS for name in at_fault | hinted))
+    at_fault |= {name for fault in faults if fault.code == "unknown-member" for name in fault.suggestions}
+    if op.get("compute_dtype") is not None:
+        return "compute_dtype" not in at_fault
+    return all(form(op["kind"], name) not in FORMATS for name in at_fault)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -24,14 +23,11 @@ from .agreeing import common
 from .hardware import RUNS_ALL, JudgedTarget
 from .ops import JudgedOp
 
-OF_MESH: Final = frozenset({"unknown-axis", "not-divisible"})
-"""Faults of layouts that another mesh does not have."""
-
 
 def faults(op: JudgedOp, hardware: JudgedTarget, sharding: ShardingModel | None, options: PlanModel, pointer: str) -> list[Fault]:
     """What is wrong with an op in its place, whatever of its readings is meant; `pointer` is where the question stands."""
     found = [list(_faults(each, hardware, sharding, options, pointer)) for each in op.readings]
-    return [each for each in common(found) if op.has_formats or each.code != "unsupported-dtype"]
+    return [each for each in common(found) if op.has_class or each.code != "unsupported-dtype"]
 
 
 def _faults(asked: Asked, hardware: JudgedTarget, sharding: ShardingModel | None, options: PlanModel, pointer: str) -> Iterator[Fault]:
@@ -39,12 +35,17 @@ def _faults(asked: Asked, hardware: JudgedTarget, sharding: ShardingModel | None
     if options.plan == CHEAPEST and asked.columns is not None:
         found.add(Fault(f"{pointer}/options/plan", "use-batches", MANY_PLANS))
     found.of(lambda: by_rules(asked, sharding, hardware.target, options, pointer))
-    for fault in found.faults:
-        if hardware.has_mesh or not (fault.code in OF_MESH or fault.pointer.startswith(f"{pointer}/sharding/out_unreduced")):
-            yield fault
+    yield from [fault for fault in found.faults if _stands(fault, hardware, f"{pointer}/sharding/out_unreduced")]
     if isinstance(options, OptionsModel):  # a time is asked for
         yield from _of_chip(asked, hardware)
         yield from _of_tile(asked, hardware, options)
+
+
+def _stands(fault: Fault, hardware: JudgedTarget, unreduced: str) -> bool:
+    """Whether a fault of layouts is one on the mesh that is meant."""
+    if fault.code == "not-divisible":
+        return hardware.has_names and hardware.has_sizes
+    return hardware.has_names or not (fault.code == "unknown-axis" or fault.pointer.startswith(unreduced))
 
 
 def _of_chip(asked: Asked, hardware: JudgedTarget) -> Iterator[Fault]:
@@ -54,7 +55,7 @@ def _of_chip(asked: Asked, hardware: JudgedTarget) -> Iterator[Fault]:
         with np.errstate(all="ignore"):
             demand = term.demand()
         found.of(lambda: under(hardware.target.machine, demand, term.arithmetic, is_asked=asked.is_class_asked))
-    elif hardware.has_mesh:
+    elif hardware.has_names:
         found.of(lambda: cost_of(term, hardware.target.wired.mesh))
     yield from placed(InvalidInput(found.faults), asked.pointer, asked.model).faults
 
@@ -63,7 +64,7 @@ def _of_tile(asked: Asked, hardware: JudgedTarget, options: OptionsModel) -> Ite
     """What is wrong with a tile that is given; whether it fits where the stores of the chip are known."""
     found = Gathered()
     found.of(lambda: tiles.check_kind(asked.term, options))
-    if hardware.has_chip and tiles.tile_of(options) is not None and not found.faults and not isinstance(asked.term, Collective):
+    if hardware.has_stores and tiles.tile_of(options) is not None and not found.faults and not isinstance(asked.term, Collective):
         target = replace(hardware.target, machine=RUNS_ALL)
         with suppress(InvalidInput):
             report = batch.evaluate(asked.term, target.machine)
@@ -74,4 +75,4 @@ def _of_tile(asked: Asked, hardware: JudgedTarget, options: OptionsModel) -> Ite
 
 def of_axes(hardware: JudgedTarget, sharding: ShardingModel, pointer: str) -> list[Fault]:
     """What is wrong with the axes of layouts, whatever op they are of."""
-    return faults_of_axes(sharding.specs, hardware.target.wired.mesh, pointer=f"{pointer}/sharding") if hardware.has_mesh else []
+    return faults_of_axes(sharding.specs, hardware.target.wired.mesh, pointer=f"{pointer}/sharding") if hardware.has_names else []
