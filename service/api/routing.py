@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Protocol, get_args, get_origin, get_type_hints, runtime_checkable
 
 from fastapi.datastructures import DefaultPlaceholder
 from fastapi.params import Query
@@ -20,8 +20,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from ..analysis.judging import whole
-from ..errors import Gathered, InvalidInput, MethodNotAllowed, NotFound
+from ..analysis.judging import joined, whole
+from ..catalogue import Catalogue
+from ..errors import Fault, Gathered, InvalidInput, MethodNotAllowed, NotFound
 from ..schemas.reading import parse, validate
 from ..schemas.telling import told
 from .accepting import accepted, content
@@ -41,6 +42,14 @@ class Takes:
 
     query: tuple[str, type[BaseModel] | None]
     body: tuple[str, type[BaseModel]] | None
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """A query that can tell what is wrong with the names in it, as they were sent, beside its shape."""
+
+    @staticmethod
+    def judged(sent: Mapping[str, str], catalogue: Catalogue) -> list[Fault]: ...
 
 
 def takes(endpoint: Callable[..., Any]) -> Takes:
@@ -103,12 +112,15 @@ class StrictRoute(APIRoute):
         await response(scope, receive, send)
 
     async def _whole(self, call: Call, refusal: InvalidInput) -> InvalidInput:
-        """The refusal with all that is wrong with the body, which is looked at once more for that."""
+        """The refusal with all that is wrong with query and body, which are looked at once more for that."""
+        service, (_, query) = call.service, self.takes.query
+        if query is not None and issubclass(query, Judged):
+            named = query.judged(spelled(call.scope["query_string"]), service.catalogue)
+            refusal = joined(refusal, named)
         if self.takes.body is None or call.document is None:
             return refusal
-        model, service = self.takes.body[1], call.service
-        rows = len(call.sent) // BYTES_PER_ROW_JUDGED
-        return await service.pools.compute(rows, lambda: whole(refusal, model, call.document, service.catalogue))
+        (_, model), rows, first = self.takes.body, len(call.sent) // BYTES_PER_ROW_JUDGED, refusal
+        return await service.pools.compute(rows, lambda: whole(first, model, call.document, service.catalogue))
 
     async def _taken(self, call: Call) -> dict[str, Any]:
         """The models of query and body, by the names of their parameters. Raises InvalidInput with the faults of both."""

@@ -11,6 +11,7 @@ A use case refuses at the first step that fails. Whoever mended that alone would
 A fault that may go away when another one is mended is not told. Of a question that is not refused nothing of this is done.
 """
 
+from .agreeing import joined
 from .whole import whole
 
-__all__ = ["whole"]
+__all__ = ["joined", "whole"]

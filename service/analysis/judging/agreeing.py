@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...errors import Fault
+from ...errors import Fault, InvalidInput
 
 
 def common(found: Sequence[Iterable[Fault]]) -> list[Fault]:
@@ -25,6 +25,12 @@ def beside(found: Iterable[Fault], known: Sequence[Fault]) -> list[Fault]:
         for fault in found
         if not (fault.code == "missing" and fault.pointer in meant) and not any(_touch(fault.pointer, pointer) for pointer in at)
     ]
+
+
+def joined(refusal: InvalidInput, found: Iterable[Fault]) -> InvalidInput:
+    """A refusal that also tells what was found beside it."""
+    more = beside(found, refusal.faults)
+    return InvalidInput([*refusal.faults, *more], refusal.count + len(more)) if more else refusal
 
 
 def _touch(one: str, other: str) -> bool:

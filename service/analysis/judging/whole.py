@@ -25,7 +25,7 @@ from ..memory import capacity, without_columns
 from ..rank import repeated
 from ..terms import Asked, lists_of
 from . import questions
-from .agreeing import beside
+from .agreeing import joined
 from .questions import Shape
 
 Judge = Callable[[Mapping[str, Any], Catalogue], list[Fault]]
@@ -53,8 +53,7 @@ def whole(refusal: InvalidInput, model: type[BaseModel], sent: object, catalogue
     judge = _JUDGES.get(model)
     if judge is None or not isinstance(sent, dict) or refusal.count >= MOST_FAULTS:
         return refusal
-    more = beside([*_rules(model, sent), *judge(sent, catalogue)], refusal.faults)
-    return InvalidInput([*refusal.faults, *more], refusal.count + len(more)) if more else refusal
+    return joined(refusal, [*_rules(model, sent), *judge(sent, catalogue)])
 
 
 def _rules(model: type[BaseModel], sent: Mapping[str, Any]) -> list[Fault]:
