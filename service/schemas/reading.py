@@ -14,6 +14,10 @@ from .faults import faults
 Model = TypeVar("Model", bound=BaseModel)
 
 MAX_BODY_BYTES: Final = 8 * 2**20
+HOPELESS: Final = 10_000
+"""Faults of one body of which nobody looks at all."""
+LOOKED_INTO: Final = 1_000
+"""Members at the beginning of a list that are looked at then."""
 
 
 def parse(text: bytes) -> object:
@@ -32,5 +36,23 @@ def validate(model: type[Model], value: object, prefix: str = "") -> Model:
     try:
         return model.model_validate(value, strict=True)
     except ValidationError as error:
-        found = [replace(fault, pointer=prefix + fault.pointer) for fault in faults(model, error)]
+        found = [replace(fault, pointer=prefix + fault.pointer) for fault in faults(model, _few(model, error, value))]
         raise InvalidInput(found, error.error_count()) from None
+
+
+def _few(model: type[BaseModel], error: ValidationError, value: object) -> ValidationError:
+    """An error of fewer faults, where `error` has so many that writing them out takes longer than an answer: those in long lists."""
+    if error.error_count() <= HOPELESS:
+        return error
+    try:
+        model.model_validate(_begun(value), strict=True)
+    except ValidationError as few:
+        return few
+    return error
+
+
+def _begun(value: object) -> object:
+    """`value` with the beginnings of its lists."""
+    if isinstance(value, dict):
+        return {name: _begun(each) for name, each in value.items()}
+    return [_begun(each) for each in value[:LOOKED_INTO]] if isinstance(value, list) else value

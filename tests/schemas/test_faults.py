@@ -138,6 +138,19 @@ def test_a_hundred_faults_are_listed_and_all_are_counted() -> None:
     assert refusal.detail == "5000 problems, of which 100 are listed."
 
 
+def test_of_hopeless_lists_the_beginnings_are_looked_at() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        validate(Question, {"op": {"kind": "matmul", "m": [0] * 20_000}, "chip": 1})
+    assert [fault.pointer for fault in refused.value.faults] == [f"/op/m/{at}" for at in range(1000)]
+    assert refused.value.count == 20_001
+
+
+def test_where_the_beginnings_are_sound_all_is_looked_at() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        validate(Question, {"op": {"kind": "matmul", "m": [1] * 1000 + [0] * 10_001}})
+    assert refused.value.faults[0].pointer == "/op/m/1000"
+
+
 def test_a_fault_is_told_once() -> None:
     twice, other = Fault("/chip", "wrong-type", "One."), Fault("/chip", "missing", "Two.")
     refusal = told(InvalidInput([twice, other, twice]), {})
