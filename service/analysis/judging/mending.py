@@ -17,6 +17,8 @@ REMOVED: Final = frozenset({"unknown-member", "invalid-request"})
 """Faults of members that should not be there."""
 SEQUENCES: Final = ("sequences", "sequence_length")
 """What stands together in the place of m. Where both are stated, either may be meant."""
+QUANTISED: Final = "a_quantized_from"
+"""A format that an op may do without, and that must suit another one."""
 FORMATS: Final = frozenset({"dtype", "class"})
 """The forms of members that hold formats."""
 
@@ -61,7 +63,7 @@ def mended(op: Mapping[str, Any], faults: Sequence[Fault], pointer: str, meant: 
                 found[name] = _sizes(found, found.get(name), rest, fault, meant)
             case "whole" if fault.code in REMOVED and name == "m":
                 found = _rows(found, meant)
-            case known if known is None or fault.code in REMOVED:
+            case known if known is None or fault.code in REMOVED or name == QUANTISED:
                 found.pop(name, None)
             case "whole":
                 found[name] = _number(found.get(name), rest, meant)
