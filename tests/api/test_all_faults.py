@@ -64,6 +64,11 @@ BODIES: dict[str, tuple[str, Any, list[tuple[str, str]]]] = {
         {"op": {"kind": "zzz"}, "target": H100, "sharding": {"a": ["zzz"], "out": [None]}},
         [("/op/kind", "unknown-op"), ("/sharding/a/0", "unknown-axis")],
     ),
+    "a mesh by a wrong name": (
+        "/v1/evaluate",
+        {"op": MATMUL, "target": {**H100, "meshh": []}, "sharding": {"a": ["x", None], "b": [None, None], "out": [None]}},
+        [("/target/meshh", "unknown-member"), ("/sharding/out", "bad-sharding")],
+    ),
     "both an op and ops": (
         "/v1/evaluate",
         {"op": MATMUL, "ops": [MATMUL], "target": {"chip": "zzz"}, "options": {"overlap": 2}},

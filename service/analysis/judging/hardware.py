@@ -62,7 +62,7 @@ def judged(sent: object, catalogue: Catalogue, pointer: str) -> JudgedTarget:
     value = sent if isinstance(sent, dict) else {}
     chip = _chip(value, catalogue, pointer)
     if value.get("mesh") is None:
-        is_known = isinstance(sent, dict)
+        is_known = isinstance(sent, dict) and value.keys() <= TargetModel.model_fields.keys()  # no member may be meant for it
         return replace(chip, has_names=is_known, has_sizes=is_known)
     mesh = _mesh(value["mesh"], f"{pointer}/mesh")
     return _meshed(replace(chip, faults=(*chip.faults, *mesh.faults)), value, mesh, catalogue, pointer)
