@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 
 from ..analysis.judging import joined, whole
 from ..catalogue import Catalogue
-from ..errors import Fault, Gathered, InvalidInput, MethodNotAllowed, NotFound
+from ..errors import Fault, Gathered, InvalidInput, MalformedText, MethodNotAllowed, NotFound, UnsupportedType
 from ..schemas.reading import parse, validate
 from ..schemas.telling import told
 from .accepting import accepted, content
@@ -132,8 +132,12 @@ class StrictRoute(APIRoute):
             found[name] = parameters
         if self.takes.body is not None:
             name, body = self.takes.body
-            text = await _received(call)
-            found[name] = await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: faults.of(lambda: _read(call, body)))
+            try:
+                text = await _received(call)
+                found[name] = await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: faults.of(lambda: _read(call, body)))
+            except (MalformedText, UnsupportedType):
+                faults.check()  # of a body that cannot be read nothing else is known
+                raise
         faults.check()
         return found
 

@@ -163,3 +163,8 @@ def test_a_hundred_faults_are_listed_wherever_they_are_found(client: Client) -> 
     problem = client.post("/v1/evaluate", json={"ops": [AMBIGUOUS] * 1000, "target": H100}).json()
     assert problem["detail"] == "1000 problems, of which 100 are listed."
     assert [each["pointer"] for each in problem["errors"]] == [f"/ops/{at}/compute_dtype" for at in range(100)]
+
+
+def test_beside_a_body_that_cannot_be_read_the_query_is_told_of(client: Client) -> None:
+    answer = client.post("/v1/evaluate?zz=1", content=b"{", headers={"content-type": "application/json"})
+    assert [each["pointer"] for each in answer.json()["errors"]] == ["/query/zz"]
