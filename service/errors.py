@@ -1,7 +1,7 @@
 """The family of errors. Nothing here knows HTTP: `api/problems.py` maps the branches to statuses, the CLI to exit status 2.
 
     ServiceError
-    ├── InvalidInput           the request is understood and not acceptable; carries every fault, in document order
+    ├── InvalidInput           the request is understood and not acceptable; carries what is wrong with it
     ├── MalformedText          the bytes are not what we read (malformed-http, malformed-json, too-deep, not-utf8)
     ├── UnsupportedType        the body has a media type that we do not read
     ├── NotFound               a name in a path does not exist
@@ -22,8 +22,11 @@ A leaf carries a stable `code`, which is part of the contract, and a sentence fo
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -48,18 +51,55 @@ class ServiceError(Exception):
 
 
 class InvalidInput(ServiceError):
-    """The question is not acceptable. `faults` holds all that is wrong, in document order."""
+    """The question is not acceptable. `faults` holds what is wrong: all `count` faults, or those of them that are looked at."""
 
     code = "invalid-request"
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], count: int | None = None) -> None:
         codes = {fault.code for fault in faults}
-        count = len(faults)
+        self.faults = tuple(faults)
+        self.count = len(faults) if count is None else count
+        listed = f", of which {len(faults)} are listed" if self.count > len(faults) else ""
         super().__init__(
-            f"{count} problem{'s' if count != 1 else ''}.",
+            f"{self.count} problem{'s' if self.count != 1 else ''}{listed}.",
             code=codes.pop() if len(codes) == 1 else None,
         )
-        self.faults = tuple(faults)
+
+
+class Gathered:
+    """The faults of steps that do not need each other, so that one refusal tells them all.
+
+    >>> found = Gathered()
+    >>> m = found.of(lambda: 512)
+    >>> found.add(Fault("/n", "missing", "This member is required."))
+    >>> found.check()
+    Traceback (most recent call last):
+        ...
+    service.errors.InvalidInput: 1 problem.
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self.count = 0
+
+    def of(self, step: Callable[[], T]) -> T | None:
+        """What `step` returns; None where it refuses, the reasons of which are kept."""
+        try:
+            return step()
+        except InvalidInput as error:
+            self.faults += error.faults
+            self.count += error.count
+            return None
+
+    def add(self, *faults: Fault) -> None:
+        """Keep faults that a step has found."""
+        self.faults += faults
+        self.count += len(faults)
+
+    def check(self) -> None:
+        """Nothing, if no step found a fault. Raises `InvalidInput` with all of them."""
+        if self.count:
+            raise InvalidInput(self.faults, self.count)
 
 
 class MalformedText(ServiceError):

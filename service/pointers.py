@@ -22,3 +22,12 @@ def pointer(steps: Iterable[str | int]) -> str:
             break
         path += "/" + name.replace("~", "~0").replace("/", "~1")
     return path
+
+
+def steps(pointer: str) -> tuple[str, ...]:
+    """The steps of a pointer; one into a list is its digits.
+
+    >>> steps("/a~1b/~0/17")
+    ('a/b', '~', '17')
+    """
+    return tuple(step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:])

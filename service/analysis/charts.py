@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ..catalogue import Catalogue
+from ..catalogue import Catalogue, Chip
 from ..engine.arrays import Real
 from ..engine.dtypes import arithmetic
-from ..errors import Fault, InvalidInput, OverLimit, refuse
+from ..errors import Fault, Gathered, InvalidInput, OverLimit, refuse
 from ..schemas.charts import ChartQuestion
 from ..schemas.compare import CaseModel
 from ..schemas.limits import MAX_CASES, MAX_POINTS
@@ -90,8 +90,9 @@ def of_catalogue(chip: str, dtype: str, points: int, catalogue: Catalogue) -> by
     Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the query: unknown-chip, unknown-dtype, unsupported-dtype.
     """
     _check_points(points)
-    target = of_chip(catalogue.chip(chip, "/query/chip"), catalogue)
-    asked, machine = arithmetic(dtype, "/query/dtype"), target.machine
+    known, asked = named(chip, dtype, catalogue)
+    target = of_chip(known, catalogue)
+    machine = target.machine
     nearer = _nearer(target.document["chip"], catalogue)
     units = (("matrix", machine.matrix_peaks), ("vector", machine.vector_peaks))
     roofs = [
@@ -103,6 +104,16 @@ def of_catalogue(chip: str, dtype: str, points: int, catalogue: Catalogue) -> by
         has = tuple(dict.fromkeys((*machine.matrix_peaks, *machine.vector_peaks)))
         raise refuse("/query/dtype", "unsupported-dtype", f"The chip has no {asked} peak; it has {', '.join(has)}.", has)
     return _document(roofs[:1], [], points)
+
+
+def named(chip: str, dtype: str, catalogue: Catalogue) -> tuple[Chip, str]:
+    """A chip and an arithmetic class by their names in a query. Raises `InvalidInput` with the faults of both."""
+    found = Gathered()
+    known, asked = found.of(lambda: catalogue.chip(chip, "/query/chip")), found.of(lambda: arithmetic(dtype, "/query/dtype"))
+    found.check()
+    assert known is not None
+    assert asked is not None
+    return known, asked
 
 
 def of_questions(question: ChartQuestion, catalogue: Catalogue, stored: Mapping[str, str]) -> bytes:

@@ -24,7 +24,7 @@ from .evaluate import DOCUMENT_VERSION, Answer, answer
 from .moments import moment, now_us
 from .terms import lists_of
 
-"""The kind under which a list of ops is kept."""
+ONE_OR_LISTED = "An analysis keeps one op or a list of ops; columns are for batches."
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def prepare(question: SavedQuestion, catalogue: Catalogue, clock: Callable[[], i
     """
     lists = [] if question.op is None else [step for step, _ in lists_of(question.op)]
     if lists:
-        raise refuse(f"/op/{lists[0]}", "use-batches", "An analysis keeps one op or a list of ops; columns are for batches.")
+        raise refuse(f"/op/{lists[0]}", "use-batches", ONE_OR_LISTED)
     return _analysis(question, answer(question, catalogue), clock())
 
 

@@ -22,6 +22,7 @@ from .targets import Target
 from .terms import Asked, placed
 
 CHEAPEST = "cheapest"
+MANY_PLANS = "The fastest plan is looked for in one question; columns may need many."
 
 
 def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: PlanModel, pointer: str = "") -> Fabric:
@@ -30,7 +31,7 @@ def lay(asked: Asked, sharding: ShardingModel | None, target: Target, options: P
     Raises `InvalidInput` as `by_rules` does, and use-batches where the fastest plan is asked for with columns.
     """
     if options.plan == CHEAPEST and asked.columns is not None:
-        raise refuse(f"{pointer}/options/plan", "use-batches", "The fastest plan is looked for in one question; columns may need many.")
+        raise refuse(f"{pointer}/options/plan", "use-batches", MANY_PLANS)
     laid = by_rules(asked, sharding, target, options, pointer)
     if laid.sharding is None:
         return laid

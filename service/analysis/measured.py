@@ -15,6 +15,7 @@ from .magnitude import check
 from .targets import Target
 
 HALF = 0.5
+OF_ONE = "One measured time belongs to one op, or to a list of ops; columns have many."
 """What the two commonest slips are worth: a sparse peak for a dense one, a multiply-add counted as one."""
 
 CAUSES = {
@@ -82,7 +83,7 @@ def with_measured(result: Mapping[str, Any], seconds: float, target: Target, poi
     ratio to the time exceeds 1e300 (too-large).
     """
     if isinstance(result.get("flops"), list | np.ndarray | orjson.Fragment):
-        raise refuse(pointer, "use-batches", "One measured time belongs to one op, or to a list of ops; columns have many.")
+        raise refuse(pointer, "use-batches", OF_ONE)
     found = measured(seconds, roof_of(result), target)
     check(pointer, "A ratio to this time", found["position"], found["achieved_fraction"], found["achieved_flops_per_s"])
     return {**result, "measured": found}

@@ -60,17 +60,12 @@ def resolve(asked: MeshModel | None, chip: Chip | None, catalogue: Catalogue, po
 
 def _axes(asked: Sequence[AxisModel], chip: Chip | None, pointer: str) -> Wired:
     links = Links("the chip in place", {}, None) if chip is None else of_chip(chip)
-    places = {axis.name: f"{pointer}/{at}" for at, axis in enumerate(asked)}
-    wanted = [
-        Wanted(axis.name, axis.size, f"{places[axis.name]}/name", f"{places[axis.name]}/size", places[axis.name])
-        for axis in asked
-        if axis.topology is None
-    ]
-    _refuse(_repeated(asked, pointer))
-    _refuse([*links.faults(wanted), *_misplaced(wanted)])
+    wanted = _wanted(asked, pointer)
+    _refuse(_once([*_repeated(asked, pointer), *links.faults(wanted), *_misplaced(wanted)]))
     _refuse(links.overfull(wanted))
     sizes = {each.name: each.size for each in wanted}
-    axes = [_in_place(axis) if axis.topology is not None else _linked(axis, links, sizes, places[axis.name]) for axis in asked]
+    _refuse(_unreduced(asked, links, pointer))
+    axes = [_in_place(axis) if axis.topology is not None else _linked(axis, links, sizes) for axis in asked]
     filled = [
         {"pointer": f"{pointer}/{at}/{name}", "value": value}
         for at, axis in enumerate(axes)
@@ -78,6 +73,25 @@ def _axes(asked: Sequence[AxisModel], chip: Chip | None, pointer: str) -> Wired:
         if getattr(asked[at], name) is None
     ]
     return Wired(Mesh(tuple(axes)), tuple(filled), tuple(_remarks([axis for axis in axes if axis.name in sizes], links)))
+
+
+def faults_alone(asked: MeshModel, pointer: str) -> list[Fault]:
+    """What is wrong with a mesh on whatever chip."""
+    return [] if isinstance(asked, SystemModel) else _once([*_repeated(asked, pointer), *_misplaced(_wanted(asked, pointer))])
+
+
+def _wanted(asked: Sequence[AxisModel], pointer: str) -> list[Wanted]:
+    """The axes that are links of the chip."""
+    places = [(axis, f"{pointer}/{at}") for at, axis in enumerate(asked) if axis.topology is None]
+    return [Wanted(axis.name, axis.size, f"{place}/name", f"{place}/size", place) for axis, place in places]
+
+
+def _once(faults: Iterable[Fault]) -> list[Fault]:
+    """The first fault of each member: mended, the others may be gone."""
+    found: dict[str, Fault] = {}
+    for fault in faults:
+        found.setdefault(fault.pointer, fault)
+    return list(found.values())
 
 
 def _system(asked: SystemModel, chip: Chip | None, catalogue: Catalogue, pointer: str) -> Wired:
@@ -131,11 +145,16 @@ def _in_place(asked: AxisModel) -> Axis:
     )
 
 
-def _linked(asked: AxisModel, links: Links, sizes: Mapping[str, int], place: str) -> Axis:
+def _unreduced(asked: Sequence[AxisModel], links: Links, pointer: str) -> Iterator[Fault]:
+    """Links of the chip that are to add what the chips send and cannot."""
+    for at, axis in enumerate(asked):
+        if axis.topology is None and axis.in_network_reduction and links.by_name[axis.name].topology != "switch":
+            yield Fault(f"{pointer}/{at}/in_network_reduction", "invalid-request", "Only a switch reduces in the network.")
+
+
+def _linked(asked: AxisModel, links: Links, sizes: Mapping[str, int]) -> Axis:
     """A link of the chip; a latency or a reduction that is given counts."""
     axis = _axis(asked.name, asked.size, links, sizes)
-    if asked.in_network_reduction and axis.topology != "switch":
-        raise refuse(f"{place}/in_network_reduction", "invalid-request", "Only a switch reduces in the network.")
     latency = axis.latency if asked.latency_s is None else asked.latency_s
     return Axis(axis.name, axis.size, axis.topology, axis.bandwidth, latency, in_network_reduction=bool(asked.in_network_reduction))
 

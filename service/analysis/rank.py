@@ -78,7 +78,7 @@ def _layouts(question: RankQuestion) -> int:
 def rank(question: RankQuestion, catalogue: Catalogue) -> bytes:
     """The ranking as JSON. Raises `OverLimit` (too-many-rows), and `InvalidInput` for what is not the fault of one candidate."""
     _check_limits(question)
-    if faults := [*_repeated(question.candidates), *_sharded_lists(question)]:
+    if faults := [*repeated([each.id for each in question.candidates]), *_sharded_lists(question)]:
         raise InvalidInput(faults)
     asked = [_alone(question)] if question.ops is None else read_all(question.ops)
     places = Places(question, asked, 0 if question.ops is None else lasting_bytes(asked), catalogue)
@@ -109,12 +109,15 @@ def _check_limits(question: RankQuestion) -> None:
         raise OverLimit(f"{detail} Ask about fewer candidates in each request.")
 
 
-def _repeated(candidates: Sequence[CandidateModel]) -> Iterator[Fault]:
+def repeated(ids: Sequence[object]) -> Iterator[Fault]:
+    """The ids of candidates that others have before them."""
     seen: set[str] = set()
-    for at, candidate in enumerate(candidates):
-        if candidate.id in seen:
+    for at, name in enumerate(ids):
+        if not isinstance(name, str):
+            continue
+        if name in seen:
             yield Fault(f"/candidates/{at}/id", "invalid-request", "Another candidate has this id.")
-        seen.add(candidate.id)
+        seen.add(name)
 
 
 def _sharded_lists(question: RankQuestion) -> Iterator[Fault]:

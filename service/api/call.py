@@ -73,9 +73,10 @@ class Service:
 
 
 class Call(Request):
-    """A request on its way through one route. `sent` is the JSON text of its body, once that was read."""
+    """A request on its way through one route. `sent` is the JSON text of its body, once that was read, `document` what it denotes."""
 
     sent: bytes = b""
+    document: object = None
 
     maker: Maker
     """Who asks, once it is admitted."""

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ..errors import Fault, InvalidInput, MalformedText, near
+from ..errors import Fault, Gathered, InvalidInput, MalformedText, near
 from ..pointers import pointer
 from ..schemas.reading import validate
 
@@ -30,9 +30,17 @@ def read_query(model: type[BaseModel] | None, query: bytes) -> BaseModel | None:
     fields = {} if model is None else model.model_fields
     pairs = _pairs(query)
     others = model is not None and model.model_config.get("extra") == "allow"
-    if faults := list(_misnamed(pairs, fields, others=others)):
-        raise InvalidInput(faults)
-    return None if model is None else validate(model, {name: _value(fields.get(name), text) for name, text in pairs}, PREFIX)
+    faults = Gathered()
+    faults.add(*_misnamed(pairs, fields, others=others))
+    values = {name: _value(fields.get(name), text) for name, text in pairs if name in fields or others}
+    found = None if model is None else faults.of(lambda: validate(model, values, PREFIX))
+    faults.check()
+    return found
+
+
+def spelled(query: bytes) -> dict[str, str]:
+    """The parameters as far as they can be read, in their order."""
+    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
 
 
 def _pairs(query: bytes) -> list[tuple[str, str]]:

@@ -8,9 +8,9 @@ takes our way, because FastAPI's reads bodies leniently and costs more than an e
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Protocol, get_args, get_origin, get_type_hints, runtime_checkable
 
 from fastapi.datastructures import DefaultPlaceholder
 from fastapi.params import Query
@@ -20,15 +20,19 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from ..errors import MethodNotAllowed, NotFound
+from ..analysis.judging import joined, whole
+from ..catalogue import Catalogue
+from ..errors import Fault, Gathered, InvalidInput, MalformedText, MethodNotAllowed, NotFound, UnsupportedType
 from ..schemas.reading import parse, validate
+from ..schemas.telling import told
 from .accepting import accepted, content
 from .bodies import read_body
 from .call import Call
 from .gate import Need
-from .queries import read_query
+from .queries import read_query, spelled
 
 BYTES_PER_ROW: Final = 100  # reading so many bytes of a body costs about as much as computing a row
+BYTES_PER_ROW_JUDGED: Final = 10  # looking for all faults of a body costs more
 _UNNAMEABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
@@ -38,6 +42,14 @@ class Takes:
 
     query: tuple[str, type[BaseModel] | None]
     body: tuple[str, type[BaseModel]] | None
+
+
+@runtime_checkable
+class Judged(Protocol):
+    """A query that can tell what is wrong with the names in it, as they were sent, beside its shape."""
+
+    @staticmethod
+    def judged(sent: Mapping[str, str], catalogue: Catalogue) -> list[Fault]: ...
 
 
 def takes(endpoint: Callable[..., Any]) -> Takes:
@@ -89,19 +101,45 @@ class StrictRoute(APIRoute):
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(scope, receive, send)
         await call.admit(self.need)
-        arguments: dict[str, Any] = {"call": call, **_names(scope)}
+        names = _names(scope)
         accepted(call.accept, self.produces)
-        name, model = self.takes.query
-        parameters = read_query(model, scope["query_string"])
-        if parameters is not None:
-            arguments[name] = parameters
-        if self.takes.body is not None:
-            name, body_model = self.takes.body
-            arguments[name] = await _body(call, body_model)
-        response: Response = await self.endpoint(**arguments)
+        try:
+            response: Response = await self.endpoint(call=call, **names, **await self._taken(call))
+        except InvalidInput as refusal:
+            raise told(await self._whole(call, refusal), _sent(call, names)) from refusal
         if len(self.produces) > 1:
             response.headers["vary"] = "Accept"
         await response(scope, receive, send)
+
+    async def _whole(self, call: Call, refusal: InvalidInput) -> InvalidInput:
+        """The refusal with all that is wrong with query and body, which are looked at once more for that."""
+        service, (_, query) = call.service, self.takes.query
+        if query is not None and issubclass(query, Judged):
+            named = query.judged(spelled(call.scope["query_string"]), service.catalogue)
+            refusal = joined(refusal, named)
+        if self.takes.body is None or call.document is None:
+            return refusal
+        (_, model), rows, first = self.takes.body, len(call.sent) // BYTES_PER_ROW_JUDGED, refusal
+        return await service.pools.compute(rows, lambda: whole(first, model, call.document, service.catalogue))
+
+    async def _taken(self, call: Call) -> dict[str, Any]:
+        """The models of query and body, by the names of their parameters. Raises InvalidInput with the faults of both."""
+        faults = Gathered()
+        found: dict[str, Any] = {}
+        name, query = self.takes.query
+        parameters = faults.of(lambda: read_query(query, call.scope["query_string"]))
+        if parameters is not None:
+            found[name] = parameters
+        if self.takes.body is not None:
+            name, body = self.takes.body
+            try:
+                text = await _received(call)
+                found[name] = await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: faults.of(lambda: _read(call, body)))
+            except (MalformedText, UnsupportedType):
+                faults.check()  # of a body that cannot be read nothing else is known
+                raise
+        faults.check()
+        return found
 
 
 def _names(scope: Scope) -> dict[str, str]:
@@ -111,12 +149,23 @@ def _names(scope: Scope) -> dict[str, str]:
     return names
 
 
-async def _body(call: Call, model: type[BaseModel]) -> BaseModel:
-    headers = call.headers
-    content(headers.get("content-type", ""), headers.get("content-encoding", ""))
-    text = await read_body(call.scope, call.receive, call.service.settings.receive_s)
-    call.sent = text
-    return await call.service.pools.compute(len(text) // BYTES_PER_ROW, lambda: validate(model, parse(text)))
+def _sent(call: Call, names: Mapping[str, str]) -> dict[str, Any]:
+    """The request as one document, in which the pointers of faults lead."""
+    body = call.document if isinstance(call.document, dict) else {}
+    return {"path": names, "query": spelled(call.scope["query_string"]), **body}
+
+
+async def _received(call: Call) -> bytes:
+    """The text of the body. Raises UnsupportedType, OverLimit, TooSlow."""
+    content(call.headers.get("content-type", ""), call.headers.get("content-encoding", ""))
+    call.sent = await read_body(call.scope, call.receive, call.service.settings.receive_s)
+    return call.sent
+
+
+def _read(call: Call, model: type[BaseModel]) -> BaseModel:
+    """The body as its model. Raises MalformedText, InvalidInput."""
+    call.document = parse(call.sent)
+    return validate(model, call.document)
 
 
 def _media_types(route: APIRoute) -> tuple[str, ...]:

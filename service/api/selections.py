@@ -11,7 +11,8 @@ from starlette.responses import Response, StreamingResponse
 
 from ..analysis import selection
 from ..analysis.sheets import answers as sheets
-from ..errors import refuse
+from ..catalogue import Catalogue
+from ..errors import Fault, Gathered, refuse
 from ..schemas.analyses import LABEL_KEY
 from ..schemas.exports import ExportQuery
 from ..schemas.kinds import SavedKind
@@ -57,6 +58,14 @@ class Filters(BaseModel):
     created_after: Annotated[Moment | None, Field(description="Later than this.")] = None
     created_before: Annotated[Moment | None, Field(description="Earlier than this.")] = None
     order_by: Literal["-created_at", "created_at", "-lower_s", "lower_s"] = "-created_at"
+
+    @staticmethod
+    def judged(sent: Mapping[str, str], catalogue: Catalogue) -> list[Fault]:
+        """What is wrong with a chip that is named, whatever else is."""
+        found = Gathered()
+        if sent.get("chip"):
+            found.of(lambda: catalogue.check_chip(sent["chip"], "/query/chip"))
+        return found.faults
 
     @property
     def selection(self) -> dict[str, Any]:

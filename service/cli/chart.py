@@ -13,11 +13,11 @@ from ..errors import refuse
 from ..page.chart import Chart
 from ..page.chart import chart as read_chart
 from ..schemas.charts import ChartQuery, ChartQuestion
-from ..schemas.reading import parse, validate
+from ..schemas.reading import validate
 from .files import check_new, write_new
 from .hardware import catalogue
 from .output import put_json, put_text
-from .question import read
+from .question import answered
 
 PICTURE: Final = ".svg"
 
@@ -31,7 +31,10 @@ def of_chip(chip: str | None, dtype: str | None, points: int | None) -> bytes:
 
 def of_file(file: str | None) -> bytes:
     """The chart of the cases in `file`, or in standard input, as `POST /v1/charts/roofline` answers. Raises what the API would refuse."""
-    question = validate(ChartQuestion, parse(read(file)))
+    return answered(file, ChartQuestion, _drawn)
+
+
+def _drawn(question: ChartQuestion) -> bytes:
     if question.analyses:
         raise refuse("/analyses", "not-supported-yet", "Saved analyses are drawn by the service alone; state their questions as cases.")
     return charts.of_questions(question, catalogue(), {})

@@ -6,10 +6,9 @@ import json
 
 from ..analysis import compare as cases
 from ..schemas.compare import Comparison
-from ..schemas.reading import parse, validate
 from .hardware import catalogue
 from .output import put_json, put_text
-from .question import read
+from .question import answered
 
 
 def compare(file: str | None, *, is_json: bool) -> None:
@@ -17,7 +16,7 @@ def compare(file: str | None, *, is_json: bool) -> None:
 
     Raises what the API would refuse: InvalidInput, MalformedText, OverLimit.
     """
-    text = cases.compare(validate(Comparison, parse(read(file))), catalogue())
+    text = answered(file, Comparison, lambda question: cases.compare(question, catalogue()))
     if is_json:
         put_json(text)
     else:

@@ -6,10 +6,9 @@ import json
 
 from ..analysis.evaluate import answer
 from ..schemas.evaluate import Question
-from ..schemas.reading import parse, validate
 from .hardware import catalogue
 from .output import put_json, put_text
-from .question import read
+from .question import answered
 
 
 def evaluate(file: str | None, *, is_json: bool) -> None:
@@ -17,13 +16,13 @@ def evaluate(file: str | None, *, is_json: bool) -> None:
 
     Raises what the API would refuse: InvalidInput, MalformedText, OverLimit.
     """
-    question = validate(Question, parse(read(file)))
+    text = answered(file, Question, lambda question: answer(question if is_json else _explained(question), catalogue()).text)
     if is_json:
-        put_json(answer(question, catalogue()).text)
+        put_json(text)
     else:
         from .page import page
 
-        put_text(page(json.loads(answer(_explained(question), catalogue()).text)))
+        put_text(page(json.loads(text)))
 
 
 def _explained(question: Question) -> Question:

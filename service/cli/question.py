@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 import typer
 
-from ..errors import OverLimit
-from ..schemas.reading import MAX_BODY_BYTES
+from ..errors import InvalidInput, OverLimit
+from ..schemas.reading import MAX_BODY_BYTES, Model, parse, validate
+from ..schemas.telling import told
+from .hardware import catalogue
+
+T = TypeVar("T")
 
 STANDARD_INPUT: Final = "-"
 
@@ -25,3 +30,14 @@ def read(file: str | None, most: int = MAX_BODY_BYTES) -> bytes:
     if len(text) > most:
         raise OverLimit(f"A question may have {most} bytes.", code="body-too-large")
     return text
+
+
+def answered(file: str | None, model: type[Model], answer: Callable[[Model], T]) -> T:
+    """What `answer` makes of the question in a file. Raises what the API would refuse, told as it tells it."""
+    sent = parse(read(file))
+    try:
+        return answer(validate(model, sent))
+    except InvalidInput as refusal:
+        from ..analysis.judging import whole
+
+        raise told(whole(refusal, model, sent, catalogue()), sent) from refusal

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..errors import refuse
+from ..errors import Fault
 from .arrays import Real, product
 from .demand import Demand, Gemm, Operand, matrix_product
 from .term import Formulas, Term, choice, dim
@@ -94,14 +94,19 @@ class Convolution(Term):
             source=SOURCE,
         )
 
-    def resolved(self) -> Self:
-        for name in ("in_channels", "out_channels"):
-            if (self._column(name) % self.groups != 0).any():
-                raise refuse(f"/{name}", "not-divisible", "Channels are dealt out over groups; this number is no multiple of groups.")
-        for size, kernel in self.axes.items():
-            if (self._positions(self._column(size), self._column(kernel)) < 1).any():
-                raise refuse(f"/{kernel}", "out-of-range", f"The kernel is larger than {size} with its padding.")
-        return super().resolved()
+    def faults(self) -> list[Fault]:
+        uneven = "Channels are dealt out over groups; this number is no multiple of groups."
+        faults = [
+            Fault(f"/{name}", "not-divisible", uneven)
+            for name in ("in_channels", "out_channels")
+            if (self._column(name) % self.groups != 0).any()
+        ]
+        faults += [
+            Fault(f"/{kernel}", "out-of-range", f"The kernel is larger than {size} with its padding.")
+            for size, kernel in self.axes.items()
+            if (self._positions(self._column(size), self._column(kernel)) < 1).any()
+        ]
+        return faults
 
 
 def example(**sizes: int) -> dict[str, Any]:

@@ -101,10 +101,11 @@ def _promoted(inputs: list[DType]) -> str:
     return reduce(wider, inputs).arithmetic
 
 
-def check_wider(wide: str | None, stored: str | None) -> None:
-    """Raises `InvalidInput` where `wide`, in which an activation arrives, is not wider than what it is quantised to."""
-    if wide is not None and stored is not None and DTYPES[wide].bits <= DTYPES[stored].bits:
-        raise refuse("/a_quantized_from", "out-of-range", "An activation is quantised from a format with more bits than a has.")
+def quantised_faults(wide: str | None, stored: str | None) -> list[Fault]:
+    """What is wrong with `wide`, in which an activation arrives, before what it is quantised to: it has no more bits."""
+    if wide is None or stored is None or DTYPES[wide].bits > storage(stored, "/a_dtype").bits:
+        return []
+    return [Fault("/a_quantized_from", "out-of-range", "An activation is quantised from a format with more bits than a has.")]
 
 
 def scaled(name: str, dtype: DType, scale: Scale | None, dims: int) -> Storage:

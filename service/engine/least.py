@@ -10,7 +10,7 @@ from . import roofline
 from .arrays import Code, Real
 from .fabric import Fabric, Network
 from .hbm import traffic
-from .machine import Machine, place
+from .machine import Machine, under
 from .report import ONE_CHIP, Limits, core
 from .term import Term
 
@@ -42,9 +42,8 @@ def least(term: Term, machine: Machine, fabric: Fabric = ONE_CHIP, *, is_class_a
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         demand = fabric.local(term).demand()
         storages = term.storages(demand)
-        peak = place(machine, demand, term.arithmetic, is_asked=is_class_asked).peak
-        bandwidth = machine.memory if demand.operands else machine.hbm_bandwidth
+        placed, bandwidth = under(machine, demand, term.arithmetic, is_asked=is_class_asked)
         network = fabric.exchanged(term, lambda: traffic(term.demand(), storages, {}).by_operand)
-        found = core(demand, storages, Limits(peak, bandwidth, network.path), {})
+        found = core(demand, storages, Limits(placed.peak, bandwidth, network.path), {})
         upper = roofline.upper(found.times)
     return Least(found.flops, found.moved.total, found.lower, upper, found.longest, network, fabric.devices)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InvalidInput, refuse
+from ..errors import Gathered, InvalidInput, refuse
 from .arrays import Real, cut
 from .demand import Demand
 from .dtypes import VECTOR_ONLY
@@ -100,6 +100,19 @@ def place(machine: Machine, demand: Demand, dtype: str, *, is_asked: bool) -> Pl
     if demand.has_product:
         raise refuse("/target/chip/peak_flops_per_s", "missing", "A matrix product needs a peak.")
     return Placement("vector", dtype, None)
+
+
+def under(machine: Machine, demand: Demand, dtype: str, *, is_asked: bool) -> tuple[Placement, Real | None]:
+    """How a demand runs, as `place` says, and the HBM bandwidth [B/s], which one that moves nothing may do without.
+
+    Raises `InvalidInput` with all that the machine lacks.
+    """
+    found = Gathered()
+    placed = found.of(lambda: place(machine, demand, dtype, is_asked=is_asked))
+    bandwidth = found.of(lambda: machine.memory) if demand.operands else machine.hbm_bandwidth
+    found.check()
+    assert placed is not None
+    return placed, bandwidth
 
 
 def _on_matrix_unit(machine: Machine, dtype: str) -> Placement:

@@ -19,7 +19,7 @@ from .fabric import Fabric, Network, first
 from .formats import Storage
 from .hbm import Traffic, stairs, traffic
 from .levers import LINKS, PROBE, Levers, Variants, levers, spread
-from .machine import Machine, Placement, place
+from .machine import Machine, Placement, under
 from .overtaking import overtaking
 from .term import Term
 from .thresholds import Line, Stair, Threshold, climbed, crossing
@@ -118,8 +118,7 @@ def roofs(machine: Machine, demand: Demand, dtype: str, over: Variants, *, is_cl
     known: Roofs | None = machine.derived.get(asked)
     if known is not None:
         return known
-    placed = place(machine, demand, dtype, is_asked=is_class_asked)
-    bandwidth = machine.memory if moves else machine.hbm_bandwidth
+    placed, bandwidth = under(machine, demand, dtype, is_asked=is_class_asked)
     found = Roofs(
         placement=placed,
         bandwidth=bandwidth,

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import Fault, Gathered
 from .arrays import Real, column
 from .demand import Demand, Operand
 from .dtypes import DTYPES
@@ -101,14 +102,25 @@ class Term:
         """The textbook's approximate intensity [FLOP/B] from the operations and the bytes of each operand, where it has one."""
         return None
 
+    def faults(self) -> list[Fault]:
+        """What its members have against each other, formats apart, with pointers relative to the op."""
+        return []
+
     def resolved(self) -> Self:
         """The same term with every default filled.
 
-        Raises `InvalidInput` with pointers relative to the op.
+        Raises `InvalidInput` with all faults of the op; pointers are relative to it.
         """
+        found = Gathered()
+        found.add(*self.faults())
+        formats = found.of(self._defaulted)
+        found.check()
+        return self._replaced(formats or {})
+
+    def _defaulted(self) -> Mapping[str, str | None]:
         own = tuple([getattr(self, f"{name}_dtype", None) for name in self.factors])
         kind = cast("Hashable", type(self))
-        return self._replaced(_formats(kind, self.factors, own, dtype=self.dtype, out=self.out_dtype, compute=self.compute_dtype))
+        return _formats(kind, self.factors, own, dtype=self.dtype, out=self.out_dtype, compute=self.compute_dtype)
 
     @property
     def arithmetic(self) -> str:
@@ -210,4 +222,9 @@ def _formats(
 @lru_cache(maxsize=4096)
 def _storages(operands: tuple[tuple[str, str, Scale | None], ...], dims: tuple[int, ...]) -> Mapping[str, Storage]:
     """The storage of each operand of (name, format, scales); `dims` is how many dims of each a block of scales cuts."""
-    return {name: scaled(name, DTYPES[dtype], scale, cut) for (name, dtype, scale), cut in zip(operands, dims, strict=True)}
+    found = Gathered()
+    storages = {
+        name: found.of(partial(scaled, name, DTYPES[dtype], scale, cut)) for (name, dtype, scale), cut in zip(operands, dims, strict=True)
+    }
+    found.check()
+    return {name: storage for name, storage in storages.items() if storage is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -12,12 +12,7 @@ from .evaluate import MeasuredSeconds, OptionsModel
 from .limits import MAX_CASES
 from .sharding import ShardingModel
 from .target import TargetModel
-from .terms import Family, OpModel, models, union
-
-if TYPE_CHECKING:  # made from the registry, which a type checker does not run
-    PlainOp = OpModel
-else:
-    PlainOp = union(models(Family.PLAIN))
+from .terms import PlainOp
 
 
 class CaseModel(Strict):

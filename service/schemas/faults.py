@@ -1,4 +1,4 @@
-"""What pydantic found wrong in a value becomes our faults: code, sentence, pointer, suggestions, in document order.
+"""What pydantic found wrong in a value becomes our faults: code, sentence, pointer, suggestions.
 
 A pointer follows the value as it was sent. pydantic also names the branch of each union that it took; the schema that the model
 was built from tells which steps of a location those are, and they are left out.
@@ -56,15 +56,10 @@ _RANGES: Final[dict[str, str]] = {
 }
 
 
-def faults(model: type[BaseModel], error: ValidationError, value: object) -> list[Fault]:
-    """The faults of `value` that `error` reports, in document order; a missing member stands at the end of its object.
-
-    Of a hopeless value only the first thousand are looked at, so that a refusal never costs more than an answer.
-    """
-    order = _Order(value)
+def faults(model: type[BaseModel], error: ValidationError) -> list[Fault]:
+    """The faults that `error` reports. Of a hopeless value only the first thousand are looked at."""
     reported = error.errors(include_url=False)[:_MOST_LOOKED_AT]
     found = [_finding(model.__pydantic_core_schema__, details) for details in reported]
-    found.sort(key=lambda finding: order.of(finding[0]))
     return [Fault(pointer(path), code, sentence, suggestions) for path, code, sentence, suggestions in found]
 
 
@@ -155,27 +150,3 @@ def _bare(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
             schema = schema["schema"]
         else:
             return schema
-
-
-class _Order:
-    """Sorts paths as the document has them."""
-
-    def __init__(self, value: object) -> None:
-        self._value = value
-        self._places: dict[int, dict[str, int]] = {}
-
-    def of(self, path: Steps) -> tuple[int, ...]:
-        places: list[int] = []
-        here = self._value
-        for step in path:
-            if isinstance(here, dict):
-                if id(here) not in self._places:
-                    self._places[id(here)] = {name: place for place, name in enumerate(here)}
-                places.append(self._places[id(here)].get(str(step), len(here)))
-                here = here.get(step)
-            elif isinstance(here, list) and isinstance(step, int) and step < len(here):
-                places.append(step)
-                here = here[step]
-            else:
-                break
-        return tuple(places)

@@ -107,10 +107,14 @@ def union(models: Mapping[str, type[OpModel]]) -> Any:
 
 
 OP_MODELS = models(Family.COLUMNS)
+LISTED_MODELS = models(Family.LISTED)
+PLAIN_MODELS = models(Family.PLAIN)
 
 if TYPE_CHECKING:  # the unions are made from the registry, which a type checker does not run
     Op = OpModel
     ListedOp = OpModel
+    PlainOp = OpModel
 else:
     Op = union(OP_MODELS)
-    ListedOp = union(models(Family.LISTED))
+    ListedOp = union(LISTED_MODELS)
+    PlainOp = union(PLAIN_MODELS)

@@ -90,7 +90,8 @@ def test_replacing_a_number_changes_nothing_in_the_catalogue(catalogue: Catalogu
         ("nvidia-h100-sxm@99", "/target/chip", "unknown-revision"),
         ({"base": "nvidia-h100"}, "/target/chip/base", "unknown-chip"),
         ({"base": "nvidia-h100-sxm@99"}, "/target/chip/base", "unknown-revision"),
-        ({}, "/target/chip/peak_flops_per_s", "missing"),
+        ({"hbm": {"bandwidth_bytes_per_s": 1e12}}, "/target/chip/peak_flops_per_s", "missing"),
+        ({"peak_flops_per_s": {"bf16": 1e15}}, "/target/chip/hbm/bandwidth_bytes_per_s", "missing"),
         ({"peak_flops_per_s": {"int8": 1e15}, "hbm": {"bandwidth_bytes_per_s": 1e12}}, "/op/dtype", "unsupported-dtype"),
     ],
 )

@@ -114,7 +114,7 @@ def test_a_list(client: Client, catalogue: Catalogue) -> None:
 
 
 REFUSED: dict[str, tuple[Any, int, str, list[str]]] = {
-    "nothing": ({}, 422, "missing", ["/target"]),
+    "nothing": ({}, 422, "missing", ["/target", "/op"]),
     "no op": ({"target": {"chip": holding(1)}}, 422, "missing", ["/op"]),
     "columns": ({"op": {**MATMUL, "n": [1, 2]}, "target": {"chip": holding(1)}}, 422, "use-batches", ["/op/n"]),
     "no capacity in place": ({"op": MATMUL, "target": {"chip": {}}}, 422, "missing", ["/target/chip/hbm/capacity_bytes"]),

@@ -201,6 +201,7 @@ def test_a_terminal_gets_json_when_asked(api: httpx.Client) -> None:
     ("question", "code"),
     [
         (body({"op": {"kind": "matmul", "m": 0, "k": 1, "dtyp": "bf16"}, "target": {"chip": "nvidia-h100"}}), "invalid-request"),
+        (body({"target": {"chip": "nope"}, "op": {"kind": "matmul"}, "sharding": {"a": ["x"]}}), "invalid-request"),
         (b"", "malformed-json"),
         (b"op: matmul", "malformed-json"),
     ],

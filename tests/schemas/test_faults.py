@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from service.errors import Fault, InvalidInput
 from service.schemas.reading import validate
+from service.schemas.telling import told
 
 
 class Strict(BaseModel):
@@ -55,7 +56,7 @@ class Question(Strict):
 def faults(value: object, prefix: str = "") -> list[Fault]:
     with pytest.raises(InvalidInput) as refused:
         validate(Question, value, prefix)
-    return list(refused.value.faults)
+    return list(told(refused.value, {"cases": [value]} if prefix else value).faults)
 
 
 def matmul(**members: object) -> dict[str, Any]:
@@ -129,10 +130,32 @@ def test_all_faults_are_told_in_the_order_of_the_document() -> None:
 
 
 def test_a_hundred_faults_are_listed_and_all_are_counted() -> None:
+    sent = {f"a{index}": 1 for index in range(5000)}
     with pytest.raises(InvalidInput) as refused:
-        validate(Question, {f"a{index}": 1 for index in range(5000)})
-    assert [fault.pointer for fault in refused.value.faults] == [f"/a{index}" for index in range(100)]
-    assert refused.value.detail == "5000 problems, of which 100 are listed."
+        validate(Question, sent)
+    refusal = told(refused.value, sent)
+    assert [fault.pointer for fault in refusal.faults] == [f"/a{index}" for index in range(100)]
+    assert refusal.detail == "5000 problems, of which 100 are listed."
+
+
+def test_of_hopeless_lists_the_beginnings_are_looked_at() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        validate(Question, {"op": {"kind": "matmul", "m": [0] * 20_000}, "chip": 1})
+    assert [fault.pointer for fault in refused.value.faults] == [f"/op/m/{at}" for at in range(1000)]
+    assert refused.value.count == 20_001
+
+
+def test_where_the_beginnings_are_sound_all_is_looked_at() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        validate(Question, {"op": {"kind": "matmul", "m": [1] * 1000 + [0] * 10_001}})
+    assert refused.value.faults[0].pointer == "/op/m/1000"
+
+
+def test_a_fault_is_told_once() -> None:
+    twice, other = Fault("/chip", "wrong-type", "One."), Fault("/chip", "missing", "Two.")
+    refusal = told(InvalidInput([twice, other, twice]), {})
+    assert refusal.faults == (twice, other)
+    assert refusal.detail == "2 problems."
 
 
 def test_what_is_right_comes_back_as_the_model() -> None:

@@ -11,6 +11,7 @@ from ...engine import ENGINE_VERSION
 from ...errors import Fault, InvalidInput, near
 from ...schemas.batches import BatchQuery
 from ...schemas.exports import SEPARATORS
+from ...schemas.telling import MOST_FAULTS
 from ...tables.formats import PLAIN_READING
 from ...tables.table import Cell, Reading, Sheet, Table
 from . import heading, leaves
@@ -21,9 +22,6 @@ from .refusals import sentences
 
 ERRORS: Final = ("error_code", "error")
 """Columns that are always there, the last of ours."""
-
-MOST_FAULTS: Final = 1_000
-"""Listed in one refusal."""
 
 DEFAULT: Final = tuple(leaves.SHORT)
 
@@ -89,10 +87,7 @@ def answer(table: Table, asked: Choices, catalogue: Catalogue, progress: Progres
 def refusal(faults: Faults, prefix: str = "/rows") -> InvalidInput:
     """All faults of all rows, in their order."""
     found = [Fault(f"{prefix}/{row}{each.pointer}", each.code, each.detail, each.suggestions) for row in faults for each in faults[row]]
-    error = InvalidInput(found[:MOST_FAULTS])
-    if len(found) > MOST_FAULTS:
-        error.detail = f"{len(found)} problems, of which {MOST_FAULTS} are listed."
-    return error
+    return InvalidInput(found[:MOST_FAULTS], len(found))
 
 
 def _errors(faults: Faults, rows: int) -> list[list[Cell]]:

@@ -11,10 +11,10 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ...catalogue import Catalogue
-from ...errors import Fault, InvalidInput, NotFound, OverLimit, ServiceError, near, refuse
+from ...errors import Fault, Gathered, InvalidInput, NotFound, OverLimit, ServiceError, near, refuse
 from ...pointers import pointer
 from ...tables.table import Table
 from . import heading
@@ -116,12 +116,14 @@ def metrics(names: str) -> list[Metric]:
 
 def cell(asked: Metric, members: Mapping[str, str], style: Style, catalogue: Catalogue) -> str:
     """One metric of one question. Raises InvalidInput with pointers into the query."""
-    if (refusal := style.refusal(asked)) is not None:
-        raise refusal
-    values, faults = _answered([asked], {name: [text] for name, text in members.items()}, catalogue, "/path/metric")
-    if faults:
-        raise InvalidInput([replace(fault, pointer=f"/query{fault.pointer}") for fault in faults[0]])
-    return style.text(asked, values[asked.column][0])
+    wrong = Gathered()
+    wrong.of(Cells([asked], style).check_style)
+    found = wrong.of(lambda: _answered([asked], {name: [text] for name, text in members.items()}, catalogue, "/path/metric"))
+    if found is not None and found.faults:
+        wrong.add(*(replace(fault, pointer=f"/query{fault.pointer}") for fault in found.faults[0]))
+    wrong.check()
+    assert found is not None
+    return style.text(asked, found.values[asked.column][0])
 
 
 @dataclass(frozen=True)
@@ -147,21 +149,26 @@ def cells(asked: Cells, members: Mapping[str, str], catalogue: Catalogue) -> str
 
     Raises InvalidInput with pointers into the query (column-length, what is wrong with questions that may not be marked), OverLimit.
     """
-    asked.check_style()
-    lists = _lists(members)
+    wrong = Gathered()
+    wrong.of(asked.check_style)
+    lists = wrong.of(lambda: _lists(members))
+    if lists is None:
+        raise InvalidInput(wrong.faults)
     rows = max(map(len, lists.values()), default=1)
     if rows * len(asked.metrics) > MOST_VALUES:
         raise OverLimit(f"One answer has at most {MOST_VALUES} values. Ask in several requests, or send a table.")
     full = {name: values * rows if len(values) == 1 else values for name, values in lists.items()}
-    values, faults = _answered(asked.metrics, full, catalogue, "/query/metrics")
-    if faults and not asked.marks_errors:
-        raise InvalidInput([_located(fault, row, lists) for row, found in faults.items() for fault in found])
+    found = wrong.of(lambda: _answered(asked.metrics, full, catalogue, "/query/metrics"))
+    if found is not None and not asked.marks_errors:
+        wrong.add(*(_located(fault, row, lists) for row, faults in found.faults.items() for fault in faults))
+    wrong.check()
+    assert found is not None
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerows([[each.name for each in asked.metrics]] if asked.has_header else [])
     for row in range(rows):
-        failure = failed(InvalidInput(faults[row])) if row in faults else None
-        writer.writerow([failure or asked.style.text(each, values[each.column][row]) for each in asked.metrics])
+        failure = failed(InvalidInput(found.faults[row])) if row in found.faults else None
+        writer.writerow([failure or asked.style.text(each, found.values[each.column][row]) for each in asked.metrics])
     return out.getvalue()
 
 
@@ -202,10 +209,15 @@ def _unknown(name: str, suggestions: tuple[str, ...]) -> Fault:
     return Fault(f"/query{pointer([name])}", "unknown-parameter", "There is no such query parameter here.", suggestions)
 
 
-def _answered(
-    asked: Sequence[Metric], columns: Mapping[str, Sequence[str]], catalogue: Catalogue, at: str
-) -> tuple[Mapping[str, Sequence[Any]], Faults]:
-    """The answers by column, and what is wrong by row; `at` is where the metrics are named."""
+class _Answered(NamedTuple):
+    """The answers by column, and what is wrong by row."""
+
+    values: Mapping[str, Sequence[Any]]
+    faults: Faults
+
+
+def _answered(asked: Sequence[Metric], columns: Mapping[str, Sequence[str]], catalogue: Catalogue, at: str) -> _Answered:
+    """What is asked, of every row; `at` is where the metrics are named."""
     if unknown := [name for name in columns if find(name) is None]:
         raise InvalidInput([_unknown(name, near(name, names()) if place < MOST_SUGGESTED else ()) for place, name in enumerate(unknown)])
     if not {KIND.name, KIND.whole_name} & columns.keys():
@@ -217,4 +229,4 @@ def _answered(
     found = questions.in_order()
     if any(value is None and row not in found for row, value in enumerate(evaluation.values.get("estimate_s", ()))):
         raise refuse(at, "not-supported-yet", "This version does not estimate the time of this.")
-    return evaluation.values, found
+    return _Answered(evaluation.values, found)

@@ -11,7 +11,7 @@ import numpy as np
 from ...catalogue import Catalogue
 from ...engine import batch
 from ...engine.demand import Demand
-from ...engine.machine import Placement, place
+from ...engine.machine import Placement, under
 from ...engine.report import Report
 from ...errors import Fault, InvalidInput
 from ...schemas.evaluate import OptionsModel
@@ -58,9 +58,7 @@ class Block:
         """How the op runs on a target. Raises InvalidInput where it cannot."""
         if isinstance(target, InvalidInput):
             raise target
-        found = place(target.machine, demand, self.asked.term.arithmetic, is_asked=self.asked.is_class_asked)
-        target.machine.memory  # noqa: B018 - refuses a chip without
-        return found
+        return under(target.machine, demand, self.asked.term.arithmetic, is_asked=self.asked.is_class_asked)[0]
 
     def resolved(self) -> Block:
         """The block with every default filled. Raises InvalidInput: what the op itself finds wrong."""

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, ValidationError
@@ -24,7 +24,6 @@ from ...errors import Fault, InvalidInput, OverLimit, near, refuse
 from ...pointers import pointer
 from ...schemas.faults import faults
 from ...schemas.hardware import OwnEntry
-from ...schemas.reading import MOST_FAULTS
 from . import what_if
 from .merging import merged
 
@@ -96,7 +95,7 @@ class Submission:
         unused = [key for key in self.sent.sources if key not in keys]
         wrong += [Fault(pointer(("sources", key)), "invalid-request", "No value cites this work.") for key in unused]
         if wrong:
-            raise InvalidInput(wrong[:MOST_FAULTS])
+            raise InvalidInput(wrong)
         return {key: known[key] for key in sorted(keys)}
 
     def _judge(self, file: AnyFile, base: OwnRecord | None) -> None:
@@ -107,7 +106,7 @@ class Submission:
         if not wrong and self.sent.override is None:
             wrong = [_implausible(file, finding) for finding in self.kind.lint(file) if finding not in self._excused(base)]
         if wrong:
-            raise InvalidInput(wrong[:MOST_FAULTS])
+            raise InvalidInput(wrong)
 
     def _excused(self, base: OwnRecord | None) -> list[Finding]:
         """What the base's reason speaks of. A value that breaks a rule in another way needs a reason of its own."""
@@ -119,8 +118,8 @@ def _model(model: type[BaseModel], value: Any, prefix: Steps) -> BaseModel:
     try:
         return model.model_validate(value, context=UNORDERED)
     except ValidationError as error:
-        found = faults(model, error, value)[:MOST_FAULTS]
-        raise InvalidInput([Fault(pointer(prefix) + each.pointer, each.code, each.detail, each.suggestions) for each in found]) from None
+        found = [replace(each, pointer=pointer(prefix) + each.pointer) for each in faults(model, error)]
+        raise InvalidInput(found, error.error_count()) from None
 
 
 def _undeclared(steps: Steps, key: str, known: Mapping[str, Source]) -> Fault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import Body, Query
@@ -10,6 +11,8 @@ from starlette.responses import Response
 from ...analysis import charts, compare, history
 from ...analysis.sheets.chart import chart
 from ...catalogue import Catalogue
+from ...engine.dtypes import arithmetic
+from ...errors import Fault, Gathered
 from ...schemas.charts import ChartQuery, ChartQuestion
 from ...schemas.exports import ExportQuery
 from ..answers import answer
@@ -41,6 +44,16 @@ ChartBody = Annotated[ChartQuestion, Body(openapi_examples=EXAMPLES)]
 
 class OneRoofQuery(ChartQuery, ExportQuery):
     """One roof of a chip, and in which form."""
+
+    @staticmethod
+    def judged(sent: Mapping[str, str], catalogue: Catalogue) -> list[Fault]:
+        """What is wrong with the names, whatever else is."""
+        found = Gathered()
+        if sent.get("chip"):
+            found.of(lambda: catalogue.chip(sent["chip"], "/query/chip"))
+        if sent.get("dtype"):
+            found.of(lambda: arithmetic(sent["dtype"], "/query/dtype"))
+        return found.faults
 
 
 @routes.get("/v1/charts/roofline", scope="evaluate", response_model=ChartDocument, response_class=ExportResponse, responses=BOUNDED)

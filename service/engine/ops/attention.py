@@ -18,7 +18,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ...errors import Fault, InvalidInput
+from ...errors import Fault
 from ..arrays import Real
 from ..attending import CAUSAL_PAIRS, causal_faults, causal_pairs, fused, keys_needed
 from ..demand import Demand, Gemm, Operand
@@ -108,12 +108,9 @@ class Attention(Term):
         )
 
     def resolved(self) -> Self:
-        faults = self._faults()
-        if faults:
-            raise InvalidInput(faults)
         return super().resolved()._replaced({"v_head_dim": self.values})
 
-    def _faults(self) -> list[Fault]:
+    def faults(self) -> list[Fault]:
         faults = causal_faults(self, self.q_len, self.kv_len) if self.causal else []
         apart = self.heads % self.kv_heads != 0
         if apart.any():

@@ -173,7 +173,7 @@ class Einsum(Term):
         parts = {**dict(zip(self.factors, equation.operands, strict=True)), "out": equation.out}
         return Formulas(flops, {name: "·".join(part) or "1" for name, part in parts.items()}, SOURCE)
 
-    def resolved(self) -> Self:
+    def faults(self) -> list[Fault]:
         equation = self.parts
         faults = [
             Fault(f"/dims/{index}", "missing", "Every index of the equation needs a size.")
@@ -185,17 +185,11 @@ class Einsum(Term):
             for index in self.dims
             if index not in equation.indices
         ]
-        faults += self._misplaced(equation)
-        if faults:
-            raise InvalidInput(faults)
-        return dataclasses.replace(super().resolved(), equation=f"{','.join(equation.operands)}->{equation.out}")
-
-    def _misplaced(self, equation: Equation) -> list[Fault]:
-        """Formats of an operand that the equation does not have, and a format missing that only dtype can give."""
-        count = len(equation.operands)
-        if count == 1:
+        if len(equation.operands) == 1:
             alone = "The equation has one operand."
-            return [Fault(f"/{name}", "invalid-request", alone) for name in ("b_dtype", "b_scale") if getattr(self, name) is not None]
-        if count > 2 and self.dtype is None:
-            return [Fault("/dtype", "missing", "State dtype: operands after the second have no format of their own.")]
-        return []
+            faults += [Fault(f"/{name}", "invalid-request", alone) for name in ("b_dtype", "b_scale") if getattr(self, name) is not None]
+        return faults
+
+    def resolved(self) -> Self:
+        equation = self.parts
+        return super().resolved()._replaced({"equation": f"{','.join(equation.operands)}->{equation.out}"})

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ...errors import refuse
+from ...errors import Fault
 from ..arrays import Real
 from ..demand import Demand, Gemm, Operand
-from ..formats import Scale, check_wider
+from ..formats import Scale, quantised_faults
 from ..registry import op
 from ..term import Formulas, Term, choice, dim
 
@@ -90,10 +90,9 @@ class GroupedMatmul(Term):
         """A threshold holds where all experts have a row; with fewer tokens each brings weights of its own, and none exists."""
         return np.where(value * self.top_k >= self.experts, value, np.nan)
 
-    def resolved(self) -> Self:
+    def faults(self) -> list[Fault]:
+        faults = quantised_faults(self.a_quantized_from, self.a_dtype or self.dtype)
         more = self.top_k > self.experts
         if more.any():
-            raise refuse(self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most all of the experts.")
-        found = super().resolved()
-        check_wider(found.a_quantized_from, found.a_dtype)
-        return found
+            faults.append(Fault(self.pointer_to_first(more, "top_k", "experts"), "out-of-range", "A token has at most all of the experts."))
+        return faults

@@ -9,18 +9,15 @@ Source      How to Scale Your Model, "All About Rooflines", matrix multiplicatio
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import ClassVar, Self
 
-import numpy as np
-
-from ...errors import Fault, InvalidInput
+from ...errors import Fault
 from ..arrays import ONE, Real, any_of
 from ..demand import Demand, Gemm, Operand, matrix_product
-from ..formats import Scale, check_wider
+from ..formats import Scale, quantised_faults
 from ..registry import op
 from ..term import Formulas, Term, choice, dim
 from ..tokens import sequences_needed, tokens_per_replica
@@ -111,21 +108,22 @@ class Matmul(Term):
             return value
         return sequences_needed(value, self.sequence_length, self.replicas)
 
-    def resolved(self) -> Self:
-        if self.sequences is None and self.sequence_length is None and self.replicas is None:
-            if self.m is None:
-                raise InvalidInput([Fault("/m", "missing", "State m, or sequences with sequence_length.")])
-            return self._checked()
-        if self.m is not None:
-            raise InvalidInput([Fault("/m", "invalid-request", "State m or sequences, not both.")])
-        missing = [name for name in ("sequences", "sequence_length") if getattr(self, name) is None]
-        if missing or self.sequences is None or self.sequence_length is None:
-            raise InvalidInput([Fault(f"/{name}", "missing", "sequences and sequence_length go together.") for name in missing])
-        replicas = np.ones(1) if self.replicas is None else self.replicas
-        m = tokens_per_replica(self.sequences, self.sequence_length, replicas)
-        return dataclasses.replace(self, m=m, replicas=replicas)._checked()
+    def faults(self) -> list[Fault]:
+        return [*self._faults_of_rows(), *quantised_faults(self.a_quantized_from, self.a_dtype or self.dtype)]
 
-    def _checked(self) -> Self:
+    def _faults_of_rows(self) -> list[Fault]:
+        """What is wrong with how the rows are stated: as m, or as sequences."""
+        if self.sequences is None and self.sequence_length is None and self.replicas is None:
+            return [] if self.m is not None else [Fault("/m", "missing", "State m, or sequences with sequence_length.")]
+        if self.m is not None:
+            return [Fault("/m", "invalid-request", "State m or sequences, not both.")]
+        missing = [name for name in ("sequences", "sequence_length") if getattr(self, name) is None]
+        return [Fault(f"/{name}", "missing", "sequences and sequence_length go together.") for name in missing]
+
+    def resolved(self) -> Self:
         found = super().resolved()
-        check_wider(found.a_quantized_from, found.a_dtype)
-        return found
+        if found.sequences is None or found.sequence_length is None:
+            return found
+        replicas = ONE if found.replicas is None else found.replicas
+        m = tokens_per_replica(found.sequences, found.sequence_length, replicas)
+        return found._replaced({"m": m, "replicas": replicas})

@@ -19,11 +19,11 @@ Source      DeepSeek-AI 2024, "DeepSeek-V2", section 2.1 and appendix C; pairs c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from ...errors import InvalidInput
+from ...errors import Fault
 from ..arrays import Real
 from ..attending import CAUSAL_PAIRS, causal_faults, causal_pairs, fused
 from ..demand import Demand, Gemm, Operand
@@ -119,8 +119,5 @@ class LatentAttention(Term):
     def formulas(self) -> Formulas:
         return FORMULAS[self.form]
 
-    def resolved(self) -> Self:
-        faults = causal_faults(self, self.q_len, self.kv_len)
-        if faults:
-            raise InvalidInput(faults)
-        return super().resolved()
+    def faults(self) -> list[Fault]:
+        return causal_faults(self, self.q_len, self.kv_len)

@@ -8,9 +8,9 @@ Source      counted from the definition
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
-from ...errors import refuse
+from ...errors import Fault
 from ..arrays import Real
 from ..demand import Demand, row_pass
 from ..registry import op
@@ -43,11 +43,11 @@ class TopK(Rowwise):
     def formulas(self) -> Formulas:
         return FORMULAS
 
-    def resolved(self) -> Self:
+    def faults(self) -> list[Fault]:
         is_short = self.cols < self.k
-        if is_short.any():
-            raise refuse(self._pointer(int(is_short.argmax())), "out-of-range", "A row has fewer than k elements.")
-        return super().resolved()
+        if not is_short.any():
+            return []
+        return [Fault(self._pointer(int(is_short.argmax())), "out-of-range", "A row has fewer than k elements.")]
 
     def _pointer(self, row: int) -> str:
         """Where the k of `row` stands, or what it is held against where k is one number and cols a list."""

@@ -20,7 +20,7 @@ from .costs import costs, total
 from .layout import Array, Sharding
 from .local import arrays, local, sizes
 from .plan import Plan
-from .reading import read
+from .reading import faults_of_axes, read
 from .route import Step
 from .rules import Choice, plan
 
@@ -33,6 +33,7 @@ __all__ = [
     "alternatives",
     "arrays",
     "costs",
+    "faults_of_axes",
     "local",
     "plan",
     "read",

@@ -53,6 +53,12 @@ def read(
     return Sharding(tuple(laid.values()), out, kept, tuple([(axis.name, axis.size) for axis in mesh.axes]))
 
 
+def faults_of_axes(specs: Mapping[str, Spec], mesh: Mesh, *, pointer: str = "/sharding") -> list[Fault]:
+    """What is wrong with the axes that are named, whatever the arrays are: unknown-axis, axis-repeated."""
+    reader = _Reader({}, {}, mesh, pointer)
+    return [fault for name, spec in specs.items() for fault in reader.faults_of_axes(f"{pointer}/{name}", spec)]
+
+
 def names(entry: Entry) -> tuple[str, ...]:
     """The axes that an entry lists."""
     if entry is None:
@@ -89,12 +95,12 @@ class _Reader:
         dims = self.arrays[name]
         if len(spec) != len(dims):
             yield Fault(at, "bad-sharding", f"A spec has one entry for each dim: {name} has {_counted(dims)}.", _blank(dims))
-        yield from self._axis_faults(at, spec)
+        yield from self.faults_of_axes(at, spec)
         if len(spec) == len(dims):
             for place, dim in enumerate(dims):
                 yield from self._division_faults(f"{at}/{place}", dim, names(spec[place]))
 
-    def _axis_faults(self, at: str, spec: Spec) -> Iterator[Fault]:
+    def faults_of_axes(self, at: str, spec: Spec) -> Iterator[Fault]:
         seen: set[str] = set()
         for place, entry in enumerate(spec):
             for step, axis in enumerate(names(entry)):

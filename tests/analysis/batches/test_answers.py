@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from service.analysis.batches import machines
-from service.analysis.batches.answering import DEFAULT, MOST_FAULTS, Choices, answer, choices
+from service.analysis.batches.answering import DEFAULT, Choices, answer, choices
 from service.analysis.batches.questions import MOST_GROUPS
 from service.catalogue import Catalogue
 from service.errors import OverLimit
 from service.schemas.batches import BatchQuery
+from service.schemas.telling import MOST_FAULTS
 from service.tables.table import Cell, Table
 
 from ..asking import ask, refused
