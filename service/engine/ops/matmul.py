@@ -15,7 +15,7 @@ from math import gcd
 from typing import ClassVar, Self
 
 from ...errors import Fault
-from ..arrays import ONE, Real, any_of
+from ..arrays import ONE, Real, any_of, column
 from ..demand import Demand, Gemm, Operand, matrix_product
 from ..formats import Scale, quantised_faults
 from ..registry import op
@@ -124,6 +124,6 @@ class Matmul(Term):
         found = super().resolved()
         if found.sequences is None or found.sequence_length is None:
             return found
-        replicas = ONE if found.replicas is None else found.replicas
+        replicas = column(1) if found.replicas is None else found.replicas
         m = tokens_per_replica(found.sequences, found.sequence_length, replicas)
         return found._replaced({"m": m, "replicas": replicas})
