@@ -14,7 +14,19 @@ from numpy.typing import NDArray
 
 from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
-from ..catalogue.kernels import ANY, TIMED, WIDTHS, Kernel, attention_programs, kernel, latent_programs, product_programs
+from ..catalogue.kernels import (
+    ANY,
+    MEDIUM,
+    TIMED,
+    TIMED_WIDTHS,
+    WIDE,
+    WIDTHS,
+    Kernel,
+    attention_programs,
+    kernel,
+    latent_programs,
+    product_programs,
+)
 from ..engine.arrays import Real, all_of, column, cut
 from ..engine.dtypes import DTYPES, DType
 from ..engine.kernels import attention, gemm, given, layer, of_op, vector
@@ -46,8 +58,8 @@ EDGES = [most for most, _ in WIDTHS]
 """The widest heads of each width."""
 EXPANDED = (192, 128)
 """Widths of a key and of a value of expanded latents, which have kernels of their own."""
-UNTIMED = "expanded"
-"""The program of their decode, which nobody measured: what stands in for it is borrowed."""
+UNTIMED = "untimed"
+"""The program of what nobody measured, the decode of those among it: what stands in for it is borrowed."""
 Family = tuple[KernelName, tuple[str, ...]]
 """A kernel and its programs, the likest first."""
 
@@ -250,15 +262,21 @@ def _attention_kernels(term: Attention, arithmetic: str, setup: Setup) -> Both |
         return _both([("prefill", (ANY,))], [("decode", (ANY,))], ONLY, setup)
     by_width = [attention_programs(*formats, float(most)) for most in EDGES]
     expanded = (UNTIMED, *by_width[np.searchsorted(EDGES, EXPANDED[1])])
-    blocks: list[Family] = [*(("prefill", programs) for programs in by_width), ("latent_prefill", latent_programs(*formats))]
-    splits: list[Family] = [("decode", programs) for programs in (*by_width, expanded)]
+    between = [(UNTIMED, *programs) for programs in by_width]
+    blocks: list[Family] = [("prefill", programs) for programs in (*by_width, *between)]
+    splits: list[Family] = [("decode", programs) for programs in (*by_width, *between, expanded)]
+    blocks.append(("latent_prefill", latent_programs(*formats)))
     return _both(blocks, splits, width_of(term), setup)
 
 
 def width_of(term: Attention) -> Places:
-    """The place in `WIDTHS` of the heads of each row, by which it takes its kernels; one more for those of expanded latents."""
-    is_expanded = (term.head_dim == EXPANDED[0]) & (term.values == EXPANDED[1])
-    return np.where(is_expanded, len(EDGES), np.searchsorted(EDGES, np.maximum(term.head_dim, term.values)))
+    """The place in `WIDTHS` of the heads of each row, by which it takes its kernels; as far behind for widths that nobody measured, and
+    the last for expanded latents."""
+    width = np.maximum(term.head_dim, term.values)
+    place = np.searchsorted(EDGES, width)
+    between = len(EDGES) + np.where(place == MEDIUM, WIDE, place)
+    timed = np.where(np.isin(width, TIMED_WIDTHS) & (term.head_dim == term.values), place, between)
+    return np.where((term.head_dim == EXPANDED[0]) & (term.values == EXPANDED[1]), 2 * len(EDGES), timed)
 
 
 def _latent_kernels(term: LatentAttention, arithmetic: str, setup: Setup) -> Both | None:

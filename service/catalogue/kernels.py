@@ -9,12 +9,16 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..engine.kernels.spread import Band
+from ..engine.kernels.spread import Band, around
 from .calibration import Basis, Calibration, Calibrations
 from .kernel_fit import MODELS, KernelFit, KernelName
 
 WIDTHS: Final = ((64, "slim"), (128, "narrow"), (192, "medium"), (256, "wide"), (2**53, "widest"))
 """Heads up to so wide run on programs of their own."""
+TIMED_WIDTHS: Final = (64.0, 128.0, 192.0, 256.0, 512.0)
+"""Those that were measured. Others most likely run on kernels for the next width that libraries have, and 192 is seldom one."""
+MEDIUM, WIDE = 2, 3
+"""Places in `WIDTHS`."""
 TIMED: Final = frozenset({"bf16", "fp16", "fp8", "fp4"})
 """Arithmetic classes of which kernels were measured."""
 ANY: Final = "any"
@@ -38,14 +42,14 @@ class Kernel(NamedTuple):
 def kernel(found: Calibrations, name: KernelName, programs: tuple[str, ...]) -> Kernel | None:
     """Of `programs`, the likest first, the nearest that any calibration has; None where none has any.
 
-    On a chip with other numbers than the one that was measured the band is that of chips of which nothing was.
+    On a chip with other numbers than the one that was measured the band is also that of chips of which nothing was.
     What a program says of another kernel is held for as uncertain as what is said of a format that was left out.
     """
     for program, basis, calibration in _nearest(found, programs):
         if (fit := _fit(calibration, name, program)) is not None:
             taken = _kernel(name, fit, basis, calibration.ref, program)
-            if basis == "architecture":
-                taken = taken._replace(band=_of_chips_left_out(found, name, program) or taken.band)
+            if basis == "architecture" and (others := _of_chips_left_out(found, name, program)) is not None:
+                taken = taken._replace(band=around(taken.band, others))
             return taken if program == programs[0] else _borrowed(taken, kernel(found, name, (ANY,)))
     return None
 

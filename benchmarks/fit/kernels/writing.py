@@ -29,6 +29,8 @@ NAMES: Final = {
     "workstation-ampere": "Ampere, GA102",
     "workstation-blackwell": "Blackwell, GB202",
 }
+SPECIAL: Final = "-medium"
+"""Heads of 192: on Blackwell only one library has kernels of them, slow ones, which say nothing of any other chip."""
 REGIME: Final = (
     "One kernel, or the few of one op, in a steady loop on the device: replays of a CUDA graph, or medians of a profiler, without "
     "the launch by the host. Operands that are small against the last cache stay in it. The fastest of the libraries that were measured. "
@@ -118,7 +120,11 @@ def _of_die(catalogue: Catalogue, chip: str) -> Iterator[str]:
 
 
 def _is_common(fit: Fitted) -> bool:
-    return not set(fit.chips) & set(APART) and not any(set(fit.chips) <= set(members) for members in FAMILIES.values())
+    return (
+        not fit.name.endswith(SPECIAL)
+        and not set(fit.chips) & set(APART)
+        and not any(set(fit.chips) <= set(members) for members in FAMILIES.values())
+    )
 
 
 def _lines(fit: Fitted, band: Band, apart: str) -> Iterator[str]:

@@ -19,6 +19,21 @@ class Band(NamedTuple):
     p90: Real
 
 
+def around(one: Band, other: Band) -> Band:
+    """The band that holds both.
+
+    >>> import numpy as np
+    >>> small = Band(np.array([1e-4]), np.array([0.5, 0.9]), np.array([2.0, 1.1]))
+    >>> found = around(small, Band(np.array([]), np.array([0.8]), np.array([1.5])))
+    >>> found.p10.tolist(), found.p90.tolist()
+    ([0.5, 0.8], [2.0, 1.5])
+    """
+    edges = np.union1d(one.edges_s, other.edges_s)
+    inside = np.append(edges, np.inf)  # the upper edge of a size is its own
+    ones, others = (each.edges_s.searchsorted(inside) for each in (one, other))
+    return Band(edges, np.minimum(one.p10[ones], other.p10[others]), np.maximum(one.p90[ones], other.p90[others]))
+
+
 class Spread(NamedTuple):
     """Times between which four of five measurements lie [s]."""
 
