@@ -15,8 +15,8 @@ from .magnitude import check
 from .targets import Target
 
 HALF = 0.5
-OF_ONE = "One measured time belongs to one op, or to a list of ops; columns have many."
 """What the two commonest slips are worth: a sparse peak for a dense one, a multiply-add counted as one."""
+OF_ONE = "One measured time belongs to one op, or to a list of ops; columns have many."
 
 CAUSES = {
     "cache-resident-operands": "The timed loop found operands in a cache and did not fetch them from HBM.",

@@ -15,8 +15,8 @@ import numpy as np
 from .arrays import Real, constant, product
 
 NOTHING: Real = np.zeros(1)
-NOTHING.setflags(write=False)
 """No operations, or no time, in every row."""
+NOTHING.setflags(write=False)
 
 TWO = constant(2.0)
 
