@@ -92,7 +92,7 @@ def read(model: OpModel, pointer: str) -> Asked:
 
 def stated(model: OpModel) -> Term:
     """The term that `model` states, its defaults still to be filled."""
-    fields = _fields(model.kind)
+    fields = KINDS[model.kind].fields()
     return KINDS[model.kind](**{name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields})
 
 
@@ -113,7 +113,7 @@ def _beside_number(value: Any) -> Hashable:
 
 def in_rows(models: Sequence[OpModel]) -> Term:
     """Ops of one shape as a term with a row for each. Raises `InvalidInput` where one of them is wrong."""
-    first, fields = models[0], _fields(models[0].kind)
+    first, fields = models[0], KINDS[models[0].kind].fields()
     members = {name: value for name, value in first.__dict__.items() if value is not None and name in fields}
     return KINDS[first.kind](**{name: _rows(value, [each.__dict__[name] for each in models]) for name, value in members.items()}).resolved()
 
@@ -139,11 +139,6 @@ def _placed(fault: Fault, pointer: str, model: OpModel) -> str:
         culprit = next((name for name in ("dtype", "a_dtype") if name in given), "compute_dtype")
         return f"{pointer}/{culprit}"
     return pointer + fault.pointer
-
-
-def _fields(kind: str) -> Mapping[str, Any]:
-    fields: Mapping[str, Any] = KINDS[kind].__dataclass_fields__  # type: ignore[attr-defined]
-    return fields
 
 
 def _value(value: Any) -> Any:

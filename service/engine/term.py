@@ -78,6 +78,11 @@ class Term:
     approximates: ClassVar[str | None] = None
     """the dim to which the approximate intensity is proportional"""
 
+    @classmethod
+    def fields(cls) -> Mapping[str, dataclasses.Field[Any]]:
+        """The fields of the op by name."""
+        return _fields(cast("Hashable", cls))
+
     @property
     def grows(self) -> tuple[str, ...]:
         """Dims for which a threshold is asked."""

@@ -81,7 +81,7 @@ def of_kind(kind: str) -> Mapping[Path, Field]:
 
 
 def _of_op(kind: str) -> Iterator[Field]:
-    declared: Mapping[str, Any] = OPS[kind].__dataclass_fields__  # type: ignore[attr-defined]
+    declared = OPS[kind].fields()
     for name, info in OP_MODELS[kind].model_fields.items():
         if name == "kind":
             continue

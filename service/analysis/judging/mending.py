@@ -47,7 +47,7 @@ def form(kind: str, name: str) -> str | None:
     """What the member `name` of an op holds; None where the op has none of this name."""
     if name == "count":
         return "whole"
-    field = KINDS[kind].__dataclass_fields__.get(name)  # type: ignore[attr-defined]
+    field = KINDS[kind].fields().get(name)
     return None if field is None else field.metadata["form"]
 
 
@@ -70,7 +70,7 @@ def mended(op: Mapping[str, Any], faults: Sequence[Fault], pointer: str, meant: 
             case "dtype" | "class":
                 found[name] = meant.format
             case "name":
-                found[name] = KINDS[op["kind"]].__dataclass_fields__[name].metadata["names"][0]  # type: ignore[attr-defined]
+                found[name] = KINDS[op["kind"]].fields()[name].metadata["names"][0]
             case "flag":
                 found[name] = meant.is_so
     return found

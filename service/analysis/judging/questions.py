@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
@@ -95,7 +96,7 @@ def _of_columns(op: JudgedOp, sent: Mapping[str, Any], shape: Shape, pointer: st
     for asked in op.readings:
         faults, columns = Gathered(), shape.columns
         if lists_of(asked.model) and columns is not None:
-            faults.of(lambda asked=asked, columns=columns: columns(asked))  # type: ignore[misc]
+            faults.of(partial(columns, asked))
         if lists_of(asked.model) and sent.get("measured_s") is not None:
             faults.add(Fault(f"{pointer}/measured_s", "use-batches", OF_ONE))
         found.append(faults.faults)
