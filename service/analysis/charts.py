@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from ..catalogue import Catalogue, Chip
+from ..catalogue import Catalogue
 from ..engine.arrays import Real
 from ..engine.dtypes import arithmetic
 from ..errors import Fault, Gathered, InvalidInput, OverLimit, refuse
@@ -80,6 +80,8 @@ class Line:
         return {"path": self.path, "label": self.label, "x": x, "y": np.minimum(self.peak, self.bandwidth * x)}
 
 
+CHIP, DTYPE = "/query/chip", "/query/dtype"
+"""Where a chart of the catalogue is asked for."""
 Drawn = tuple[Roof | None, dict[str, Any]]
 """A point, and the roof that it stands under."""
 
@@ -90,8 +92,9 @@ def of_catalogue(chip: str, dtype: str, points: int, catalogue: Catalogue) -> by
     Raises `OverLimit` (too-many-rows) and `InvalidInput` with pointers into the query: unknown-chip, unknown-dtype, unsupported-dtype.
     """
     _check_points(points)
-    known, asked = named(chip, dtype, catalogue)
-    target = of_chip(known, catalogue)
+    if wrong := faults_of_names(chip, dtype, catalogue):
+        raise InvalidInput(wrong)
+    target, asked = of_chip(catalogue.chip(chip, CHIP), catalogue), arithmetic(dtype, DTYPE)
     machine = target.machine
     nearer = _nearer(target.document["chip"], catalogue)
     units = (("matrix", machine.matrix_peaks), ("vector", machine.vector_peaks))
@@ -102,18 +105,18 @@ def of_catalogue(chip: str, dtype: str, points: int, catalogue: Catalogue) -> by
     ]
     if not roofs:
         has = tuple(dict.fromkeys((*machine.matrix_peaks, *machine.vector_peaks)))
-        raise refuse("/query/dtype", "unsupported-dtype", f"The chip has no {asked} peak; it has {', '.join(has)}.", has)
+        raise refuse(DTYPE, "unsupported-dtype", f"The chip has no {asked} peak; it has {', '.join(has)}.", has)
     return _document(roofs[:1], [], points)
 
 
-def named(chip: str, dtype: str, catalogue: Catalogue) -> tuple[Chip, str]:
-    """A chip and an arithmetic class by their names in a query. Raises `InvalidInput` with the faults of both."""
+def faults_of_names(chip: str | None, dtype: str | None, catalogue: Catalogue) -> list[Fault]:
+    """What is wrong with the names of a chip and of a number format in a query, as far as they are given."""
     found = Gathered()
-    known, asked = found.of(lambda: catalogue.chip(chip, "/query/chip")), found.of(lambda: arithmetic(dtype, "/query/dtype"))
-    found.check()
-    assert known is not None
-    assert asked is not None
-    return known, asked
+    if chip:
+        found.of(lambda: catalogue.chip(chip, CHIP))
+    if dtype:
+        found.of(lambda: arithmetic(dtype, DTYPE))
+    return found.faults
 
 
 def of_questions(question: ChartQuestion, catalogue: Catalogue, stored: Mapping[str, str]) -> bytes:

@@ -11,8 +11,7 @@ from starlette.responses import Response
 from ...analysis import charts, compare, history
 from ...analysis.sheets.chart import chart
 from ...catalogue import Catalogue
-from ...engine.dtypes import arithmetic
-from ...errors import Fault, Gathered
+from ...errors import Fault
 from ...schemas.charts import ChartQuery, ChartQuestion
 from ...schemas.exports import ExportQuery
 from ..answers import answer
@@ -48,12 +47,7 @@ class OneRoofQuery(ChartQuery, ExportQuery):
     @staticmethod
     def judged(sent: Mapping[str, str], catalogue: Catalogue) -> list[Fault]:
         """What is wrong with the names, whatever else is."""
-        found = Gathered()
-        if sent.get("chip"):
-            found.of(lambda: catalogue.chip(sent["chip"], "/query/chip"))
-        if sent.get("dtype"):
-            found.of(lambda: arithmetic(sent["dtype"], "/query/dtype"))
-        return found.faults
+        return charts.faults_of_names(sent.get("chip"), sent.get("dtype"), catalogue)
 
 
 @routes.get("/v1/charts/roofline", scope="evaluate", response_model=ChartDocument, response_class=ExportResponse, responses=BOUNDED)
