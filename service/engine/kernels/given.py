@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Real
-from ..lazy import lazy
 from . import gemm, layer
 from .gemm import GemmParameters
 from .losses import Ladder
@@ -48,7 +48,7 @@ class Stepped(Silicon):
 
     loop_step: Real
 
-    @lazy
+    @cached_property
     def step(self) -> Real:
         return self.loop_step
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Real, any_of, column, cut
-from ..lazy import lazy
 
 UNLIMITED: Mapping[str, float] = {
     "cores": 1.0,
@@ -71,12 +71,12 @@ class Silicon:
         """One chip per row: of `chips`, each of one row, the one that `at` says."""
         return cls(**{field.name: np.concatenate([getattr(each, field.name) for each in chips])[at] for field in dataclasses.fields(cls)})
 
-    @lazy
+    @cached_property
     def rows(self) -> int:
         columns: list[Real] = [getattr(self, field.name) for field in dataclasses.fields(self)]
         return max(each.size for each in columns)
 
-    @lazy
+    @cached_property
     def spread(self) -> Silicon:
         """One chip as a block [splits, shapes, 1], beside which a tiling of one row needs no broadcasting."""
         return Silicon(**{field.name: getattr(self, field.name) * np.ones((*CANDIDATES, 1)) for field in dataclasses.fields(self)})
@@ -87,27 +87,27 @@ class Silicon:
             return self
         return Silicon(**{field.name: cut(getattr(self, field.name), part) for field in dataclasses.fields(self)})
 
-    @lazy
+    @cached_property
     def is_cached(self) -> NDArray[np.bool_]:
         """Whether a cache stands in front of HBM."""
         return self.cache_bytes > 0.0
 
-    @lazy
+    @cached_property
     def feed_clock(self) -> Real:
         """Clock at which the last cache feeds a core; endless where HBM feeds the core itself [1/s]."""
         return np.where(self.is_cached, self.clock, np.inf)
 
-    @lazy
+    @cached_property
     def cores_of_raster(self) -> Real:
         """Cores whose tiles are read together: all behind one cache, each for itself without."""
         return np.where(self.is_cached, self.cores, 1.0)
 
-    @lazy
+    @cached_property
     def streams(self) -> NDArray[np.bool_]:
         """Whether a systolic array takes the rows of a tile as a stream."""
         return self.array > 1.0
 
-    @lazy
+    @cached_property
     def tile_scale(self) -> Real:
         """Power of two by which the largest tile may grow on a systolic array, in the store that holds its sums."""
         room = np.where(self.sums_apart, self.accumulator_bytes, self.tile_bytes / 2.0)
@@ -115,52 +115,52 @@ class Silicon:
         _, exponent = np.frexp(np.sqrt(np.maximum(np.where(np.isfinite(room), room, 0.0) / largest, 1.0)))
         return np.where(self.streams, np.ldexp(1.0, exponent - 1), 1.0)
 
-    @lazy
+    @cached_property
     def has_streams(self) -> bool:
         """Whether one of the chips does so."""
         return any_of(self.streams)
 
-    @lazy
+    @cached_property
     def shapes(self) -> tuple[Real, Real]:
         """Rows and columns of the tiles to choose among, larger where the store is [shapes, rows]."""
         return SHAPES[:, :1] * self.tile_scale, SHAPES[:, 1:] * self.tile_scale
 
-    @lazy
+    @cached_property
     def issue_rows(self) -> Real:
         """Rows of a tile that are computed at least: a matrix instruction has 16; an array takes as long to load its weights."""
         return np.where(self.streams, self.array, ISSUE_ROWS)
 
-    @lazy
+    @cached_property
     def fill_rows(self) -> Real:
         """Rows' worth of time until an array has its first weights and has given its last result: 3·edge − 2."""
         return np.where(self.streams, 3.0 * self.array - 2.0, 0.0)
 
-    @lazy
+    @cached_property
     def fill_operations(self) -> Real:
         """Operations that an array could do in that time, a multiplication and an addition in each cell and clock."""
         return 2.0 * self.array * self.array * self.fill_rows
 
-    @lazy
+    @cached_property
     def step(self) -> Real:
         """Elements of k of one step of the main loop; an array takes its whole edge."""
         return np.maximum(self.array, STEP)
 
-    @lazy
+    @cached_property
     def pass_operations(self) -> Real:
         """Operations for one row and one element of k of a pass; a step that ends inside the array takes as long as a whole one."""
         return 2.0 * self.array * (self.array * np.ceil(self.step / self.array) / self.step)
 
-    @lazy
+    @cached_property
     def sums_apart(self) -> NDArray[np.bool_]:
         """Whether sums have a store of their own."""
         return self.accumulator_bytes > 0.0
 
-    @lazy
+    @cached_property
     def sum_bytes(self) -> Real:
         """Of `tile_bytes` that the sum of one element takes: none where sums have a store of their own."""
         return np.where(self.sums_apart, 0.0, SUM_BYTES)
 
-    @lazy
+    @cached_property
     def sums_room(self) -> Real:
         """Elements whose sums the store of their own has room for; no limit where there is none."""
         return np.where(self.sums_apart, self.accumulator_bytes / SUM_BYTES, np.inf)

@@ -9,13 +9,13 @@ Source     NVIDIA, "Matrix Multiplication Background User's Guide", tile and wav
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import TWO, Real, constant, cut
-from ..lazy import lazy
 from .silicon import SUM_BYTES, Silicon
 
 STAGES = constant(2.0)
@@ -53,33 +53,33 @@ class Product:
     def rows(self) -> int:
         return max([each.size for each in self.columns])
 
-    @lazy
+    @cached_property
     def sizes(self) -> tuple[Real, Real, Real]:
         """Bytes of a, b and out of one pair of matrices."""
         return self.m * self.k * self.a_bytes, self.n * self.k * self.b_bytes, self.m * self.n * self.out_bytes
 
-    @lazy
+    @cached_property
     def flops(self) -> Real:
         return TWO * self.batch * self.m * self.n * self.k
 
-    @lazy
+    @cached_property
     def inputs(self) -> Real:
         """Bytes of a and b, once [B]."""
         a, b, _ = self.sizes
         return self.batch * (a + b)
 
-    @lazy
+    @cached_property
     def bytes(self) -> Real:
         """Each operand once [B]."""
         return self.inputs + self.batch * self.sizes[2]
 
-    @lazy
+    @cached_property
     def smaller(self) -> Real:
         """Bytes of the smaller of a and b of one pair."""
         a, b, _ = self.sizes
         return np.minimum(a, b)
 
-    @lazy
+    @cached_property
     def sums(self) -> Real:
         """Bytes of the output in partial sums."""
         return SUM_BYTES * self.batch * self.m * self.n
