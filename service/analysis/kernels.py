@@ -16,10 +16,9 @@ from ..catalogue.calibration import Basis
 from ..catalogue.kernel_fit import KernelName
 from ..catalogue.kernels import (
     ANY,
-    MEDIUM,
+    SELDOM,
     TIMED,
     TIMED_WIDTHS,
-    WIDE,
     WIDTHS,
     Kernel,
     attention_programs,
@@ -56,10 +55,11 @@ ALL = (np.ones(1, np.bool_),)
 """Rows that have one way to run."""
 EDGES = [most for most, _ in WIDTHS]
 """The widest heads of each width."""
+SELDOM_AT = [name for _, name in WIDTHS].index(SELDOM)
 EXPANDED = (192, 128)
 """Widths of a key and of a value of expanded latents, which have kernels of their own."""
 UNTIMED = "untimed"
-"""The program of what nobody measured, the decode of those among it: what stands in for it is borrowed."""
+"""The program of heads that nobody measured, which no calibration has: what stands in for it is borrowed."""
 Family = tuple[KernelName, tuple[str, ...]]
 """A kernel and its programs, the likest first."""
 
@@ -261,11 +261,10 @@ def _attention_kernels(term: Attention, arithmetic: str, setup: Setup) -> Both |
     if formats is None:
         return _both([("prefill", (ANY,))], [("decode", (ANY,))], ONLY, setup)
     by_width = [attention_programs(*formats, float(most)) for most in EDGES]
-    expanded = (UNTIMED, *by_width[np.searchsorted(EDGES, EXPANDED[1])])
-    between = [(UNTIMED, *programs) for programs in by_width]
-    blocks: list[Family] = [("prefill", programs) for programs in (*by_width, *between)]
-    splits: list[Family] = [("decode", programs) for programs in (*by_width, *between, expanded)]
-    blocks.append(("latent_prefill", latent_programs(*formats)))
+    every = [*by_width, *[(UNTIMED, *programs) for programs in by_width]]
+    blocks: list[Family] = [*(("prefill", programs) for programs in every), ("latent_prefill", latent_programs(*formats))]
+    expanded = every[len(EDGES) + EDGES.index(EXPANDED[1])]
+    splits: list[Family] = [("decode", programs) for programs in (*every, expanded)]
     return _both(blocks, splits, width_of(term), setup)
 
 
@@ -274,9 +273,9 @@ def width_of(term: Attention) -> Places:
     the last for expanded latents."""
     width = np.maximum(term.head_dim, term.values)
     place = np.searchsorted(EDGES, width)
-    between = len(EDGES) + np.where(place == MEDIUM, WIDE, place)
-    timed = np.where(np.isin(width, TIMED_WIDTHS) & (term.head_dim == term.values), place, between)
-    return np.where((term.head_dim == EXPANDED[0]) & (term.values == EXPANDED[1]), 2 * len(EDGES), timed)
+    untimed = len(EDGES) + place + (place == SELDOM_AT)
+    found = np.where(np.isin(width, TIMED_WIDTHS) & (term.head_dim == term.values), place, untimed)
+    return np.where((term.head_dim == EXPANDED[0]) & (term.values == EXPANDED[1]), 2 * len(EDGES), found)
 
 
 def _latent_kernels(term: LatentAttention, arithmetic: str, setup: Setup) -> Both | None:

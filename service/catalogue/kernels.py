@@ -16,9 +16,9 @@ from .kernel_fit import MODELS, KernelFit, KernelName
 WIDTHS: Final = ((64, "slim"), (128, "narrow"), (192, "medium"), (256, "wide"), (2**53, "widest"))
 """Heads up to so wide run on programs of their own."""
 TIMED_WIDTHS: Final = (64.0, 128.0, 192.0, 256.0, 512.0)
-"""Those that were measured. Others most likely run on kernels for the next width that libraries have, and 192 is seldom one."""
-MEDIUM, WIDE = 2, 3
-"""Places in `WIDTHS`."""
+"""Those that were measured."""
+SELDOM: Final = "medium"
+"""The width of which few libraries have kernels, so that what nobody measured beside it most likely runs on those of the next."""
 TIMED: Final = frozenset({"bf16", "fp16", "fp8", "fp4"})
 """Arithmetic classes of which kernels were measured."""
 ANY: Final = "any"

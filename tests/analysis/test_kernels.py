@@ -18,6 +18,11 @@ from ..engine.drawing import questions, questions_in_columns, with_numbers
 from .asking import CHIP, MATMUL, Document, as_json, ask, refused, result
 
 H100, TPU = "nvidia-h100-sxm", "google-tpu-v5e"
+TIMED = (
+    H100, "nvidia-a100-sxm-80gb", "nvidia-a40", "nvidia-b200", "nvidia-b300", "nvidia-gb200", "nvidia-gb300",
+    "nvidia-rtx-pro-6000-blackwell", "intel-arc-pro-b60",
+)  # fmt: skip
+"""Chips of which kernels were measured."""
 KINDS = pytest.mark.parametrize("kind", sorted(OPS))
 SECONDS = ("estimate_s", "estimate_p10_s", "estimate_p90_s")
 DECODE: Document = {"kind": "attention", "batch": 64, "q_len": 1, "kv_len": 4096, "heads": 64, "kv_heads": 8, "dtype": "bf16"}
@@ -80,6 +85,43 @@ def test_the_nearest_calibration_is_taken_and_named(catalogue: Catalogue, chip: 
     found = result(catalogue, MATMUL, chip=chip)
     assert found["time"]["estimate_basis"] == stands_on
     assert any(note.startswith("estimate_s") and "-kernels@" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("chip", TIMED)
+def test_no_what_if_is_more_certain_than_its_base(catalogue: Catalogue, chip: str) -> None:
+    """Of times of all sizes, each with the band of its size."""
+    heads: Document = {**DECODE, "batch": [1, 4, 64, 512], "head_dim": 128}
+    for op in ({**MATMUL, "m": [1, 16, 128, 512, 4096, 65536]}, heads, {**heads, "q_len": 4096}):
+        base, other = (time(catalogue, op, chip=of) for of in (chip, {"base": chip, "hbm": {"capacity_bytes": 1}}))
+        assert base["estimate_s"] == other["estimate_s"]
+        assert all(wide <= narrow for wide, narrow in zip(other["estimate_p10_s"], base["estimate_p10_s"], strict=True))
+        assert all(wide >= narrow for wide, narrow in zip(other["estimate_p90_s"], base["estimate_p90_s"], strict=True))
+
+
+@pytest.mark.parametrize("chip", [H100, "nvidia-b200", "nvidia-b300"])
+@pytest.mark.parametrize("q_len", [1, 4096])
+def test_heads_of_a_width_that_nobody_measured_borrow_from_the_next(catalogue: Catalogue, chip: str, q_len: int) -> None:
+    """Measured were 64, 128, 192, 256 and 512. Kernels of 192 are slow on Blackwell, and heads beside them need not be."""
+    op = {**DECODE, "batch": 8, "heads": 32, "kv_heads": 32, "q_len": q_len}
+    widths = [128, 136, 160, 184, 200, 256]
+    found = [result(catalogue, {**op, "head_dim": width}, chip=chip) for width in widths]
+    assert [each["time"]["estimate_basis"] for each in found] == ["chip", *["generic"] * 4, "chip"]
+    assert all(any(note.startswith(BORROWED) for note in each["notes"]) for each in found[1:-1])
+    estimates = [each["time"]["estimate_s"] for each in found]
+    assert estimates == sorted(estimates)
+
+
+@pytest.mark.parametrize("chip", ["google-tpu-v5e", "amd-mi300x", "nvidia-a40", "nvidia-a100-sxm-80gb"])
+def test_slow_kernels_of_one_architecture_are_not_lent_to_others(catalogue: Catalogue, chip: str) -> None:
+    op = {**DECODE, "q_len": 2048, "kv_len": 2048}
+    medium, wide = (time(catalogue, {**op, "head_dim": width}, chip=chip)["estimate_s"] for width in (192, 256))
+    assert medium <= wide
+
+
+def test_decode_of_expanded_latents_was_not_measured(catalogue: Catalogue) -> None:
+    op = {**DECODE, "head_dim": 192, "v_head_dim": 128}
+    assert time(catalogue, op)["estimate_basis"] == "generic"
+    assert time(catalogue, {**op, "q_len": 4096})["estimate_basis"] == "chip"
 
 
 def test_a_what_if_takes_the_kernels_of_its_base_with_the_band_of_chips_left_out(catalogue: Catalogue) -> None:

@@ -29,4 +29,5 @@ print(without, faults())
 def test_memory_that_was_freed_is_used_again() -> None:
     done = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, timeout=60, check=True)
     without, kept = map(int, done.stdout.split())
-    assert kept * 100 < without or platform.libc_ver()[0] != "glibc"  # others keep it of themselves, or have no such bound
+    most = without // 100 if platform.libc_ver()[0] == "glibc" else without  # others have no bound that could be raised
+    assert kept <= most

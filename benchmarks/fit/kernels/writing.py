@@ -12,7 +12,7 @@ import numpy as np
 
 from service.catalogue import Catalogue
 from service.catalogue.kernel_fit import MODELS, dimension
-from service.catalogue.kernels import ANY
+from service.catalogue.kernels import ANY, SELDOM
 from service.catalogue.units import Dimension
 
 from .bands import Band, Place, bands
@@ -29,8 +29,6 @@ NAMES: Final = {
     "workstation-ampere": "Ampere, GA102",
     "workstation-blackwell": "Blackwell, GB202",
 }
-SPECIAL: Final = "-medium"
-"""Heads of 192: on Blackwell only one library has kernels of them, slow ones, which say nothing of any other chip."""
 REGIME: Final = (
     "One kernel, or the few of one op, in a steady loop on the device: replays of a CUDA graph, or medians of a profiler, without "
     "the launch by the host. Operands that are small against the last cache stay in it. The fastest of the libraries that were measured. "
@@ -120,8 +118,9 @@ def _of_die(catalogue: Catalogue, chip: str) -> Iterator[str]:
 
 
 def _is_common(fit: Fitted) -> bool:
+    """Whether it speaks of any chip. Heads of 192 have slow kernels of one library on Blackwell, which say nothing of another."""
     return (
-        not fit.name.endswith(SPECIAL)
+        not fit.name.endswith(f"-{SELDOM}")
         and not set(fit.chips) & set(APART)
         and not any(set(fit.chips) <= set(members) for members in FAMILIES.values())
     )

@@ -19,7 +19,7 @@ from service.engine.kernels.losses import Ladder
 from service.engine.kernels.physics import State
 from service.engine.kernels.search import Problem, fastest
 from service.engine.kernels.silicon import Silicon
-from service.engine.kernels.spread import Band, spread
+from service.engine.kernels.spread import Band, around, spread
 from service.engine.kernels.tiling import Product
 from service.engine.kernels.vector import Pass, VectorParameters
 
@@ -115,3 +115,20 @@ def test_the_band_holds_the_estimate_and_not_what_no_kernel_can() -> None:
     found = spread(column([1e-5, 1e-3]), column([9e-6, 1e-4]), Band(column(1e-4), column([0.5, 0.9]), column([2.0, 1.1])))
     assert found.p10.tolist() == [9e-6, 1e-3 * 0.9]
     assert found.p90.tolist() == [2e-5, 1e-3 * 1.1]
+
+
+@st.composite
+def bands(draw: st.DrawFn) -> Band:
+    edges = sorted(draw(st.sets(st.sampled_from([1e-6, 1e-5, 1e-4, 1e-3]))))
+    low, high = (
+        np.array(draw(st.lists(st.floats(*ends), min_size=len(edges) + 1, max_size=len(edges) + 1))) for ends in ((0.1, 1.0), (1.0, 9.0))
+    )
+    return Band(np.array(edges), low, high)
+
+
+@given(one=bands(), other=bands())
+def test_a_band_around_two_is_the_wider_of_both_at_every_time(one: Band, other: Band) -> None:
+    times = np.array([5e-7, 1e-6, 3e-6, 1e-5, 2e-5, 1e-4, 1e-3, 1.0])
+    both, first_of, second_of = (spread(times, np.zeros(1), band) for band in (around(one, other), one, other))
+    assert both.p10.tolist() == np.minimum(first_of.p10, second_of.p10).tolist()
+    assert both.p90.tolist() == np.maximum(first_of.p90, second_of.p90).tolist()
