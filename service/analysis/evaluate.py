@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,10 +104,13 @@ class OneOp:
     setting: Setting
 
 
-def read_one(question: Question, op: OpModel, catalogue: Catalogue) -> OneOp:
-    """A question about `op`, with its target and how the op lies on it. Raises as `answer` does."""
+def read_one(question: Question, op: OpModel, catalogue: Catalogue, others: Sequence[OpModel] = ()) -> OneOp:
+    """A question about `op`, with its target and how the op lies on it; `others` of its shape are the rows after the first.
+
+    Raises as `answer` does.
+    """
     target = resolve(question.target, catalogue)
-    asked = read(op, "/op")
+    asked = read(op, "/op", others)
     return OneOp(question, asked, Setting(target, question.options, lay(asked, question.sharding, target, question.options)))
 
 

@@ -6,15 +6,17 @@ of each number; a text is what stands between the marks, with the numbers of its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import repeat
+from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
-from ..engine.arrays import Code, Real
-from .cells import Cells, Flag, Names, checked, exact
+from ..engine.arrays import Code, Real, all_of
+from . import canonical
+from .cells import Flag, Names, OneRow, checked, exact
 
 MARK: Final = b"\0"
 """Stands on both sides of the place of a column; in JSON text, zero bytes are escaped."""
@@ -30,24 +32,46 @@ class Unlike(Exception):
         self.flags = flags
 
 
-class EachRow(Cells):
-    """The numbers of `rows` rows, each in the text of its own."""
+class Gathered:
+    """Columns that become text together, each with its place: one by one they would take several times as long."""
+
+    def __init__(self) -> None:
+        self.places: dict[int, int] = {}
+        """of each column, by its identity"""
+        self.columns: list[Real] = []
+
+    def texts(self, *, whole: bool) -> list[bytes]:
+        """The numbers of all columns, one column after another. Raises Internal for one that is not finite."""
+        if not self.columns:
+            return []
+        numbers: NDArray[Any] = checked(np.concatenate(self.columns), None)
+        if whole:
+            numbers = exact(numbers)
+        return canonical.text(numbers.tolist() if numbers.dtype == object else numbers)[1:-1].split(b",")
+
+
+class EachRow(OneRow):
+    """The numbers of `rows` rows, each in the text of its own; a column that all of them share is written as that of one row."""
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
-        self._columns: list[Sequence[bytes]] = []
+        self._texts: list[Sequence[bytes]] = []
+        """of each place; none where its column waits to be written"""
+        self._absent: list[tuple[int, Flag]] = []
+        """places whose column some rows lack, and the rows that have it"""
+        self._numbers, self._wholes = Gathered(), Gathered()
 
     def number(self, column: Real, present: Flag | None = None) -> Any:
-        return self._numbers(checked(column, present), present)
+        return super().number(column, present) if _is_shared(column, present) else self._gathered(self._numbers, column, present)
 
     def whole(self, column: Real, present: Flag | None = None) -> Any:
-        return self._numbers(exact(checked(column, present)), present)
+        return super().whole(column, present) if _is_shared(column, present) else self._gathered(self._wholes, column, present)
 
     def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any:
-        return self._coded(codes, [orjson.dumps(name) for name in names], present)
+        return super().name(codes, names, present) if _is_shared(codes, present) else self._coded(codes, _texts_of(names), present)
 
     def flag(self, column: Flag, present: Flag | None = None) -> Any:
-        return self._coded(column, FLAGS, present)
+        return super().flag(column, present) if _is_shared(column, present) else self._coded(column, FLAGS, present)
 
     def dim(self, column: Real, given: Any) -> Any:
         return self.whole(column)
@@ -61,23 +85,64 @@ class EachRow(Cells):
 
     def text(self, texts: Sequence[bytes]) -> orjson.Fragment:
         """The place of JSON that is known of each row."""
-        self._columns.append(texts)
-        return orjson.Fragment(b"%b%d%b" % (MARK, len(self._columns) - 1, MARK))
+        self._texts.append(texts)
+        return _mark(len(self._texts) - 1)
 
     def cut(self, document: bytes) -> list[bytes]:
-        """The text of each row of a document that was written with these cells."""
-        parts = document.split(MARK)  # every other one is the place of a column
-        columns: list[Iterable[bytes]] = [self._columns[int(part)] if at % 2 else repeat(part, self._rows) for at, part in enumerate(parts)]
-        return [b"".join(row) for row in zip(*columns, strict=True)]
+        """The text of each row of a document that was written with these cells. Raises Internal for a number that is not finite."""
+        self._write()
+        parts = document.split(MARK)
+        places = parts[1::2]  # every other one is that of a column
+        rows = []
+        for row in zip(*[self._texts[int(place)] for place in places], strict=True):
+            parts[1::2] = row
+            rows.append(b"".join(parts))
+        return rows or [document] * self._rows
 
-    def _numbers(self, column: Any, present: Flag | None) -> orjson.Fragment:
-        return self._placed(orjson.dumps(column.tolist())[1:-1].split(b","), present)
+    def _gathered(self, gathered: Gathered, column: Real, present: Flag | None) -> orjson.Fragment:
+        """The place of a column of numbers; a column that stands twice has one."""
+        if present is not None and not all_of(present):
+            column = np.where(present, column, 0.0)
+            self._absent.append((len(self._texts), present))
+        elif column.size < self._rows:
+            column = np.broadcast_to(column, self._rows)
+        place = gathered.places.get(id(column))
+        if place is not None:
+            return _mark(place)
+        gathered.places[id(column)] = len(self._texts)
+        gathered.columns.append(column)
+        return self.text(())
+
+    def _write(self) -> None:
+        """Make text of what was gathered."""
+        for gathered in (self._numbers, self._wholes):
+            texts = gathered.texts(whole=gathered is self._wholes)
+            for at, place in enumerate(gathered.places.values()):
+                self._texts[place] = texts[at * self._rows : (at + 1) * self._rows]
+        for place, present in self._absent:
+            self._texts[place] = _nulled(self._texts[place], present)
+        self._numbers, self._wholes, self._absent = Gathered(), Gathered(), []
 
     def _coded(self, codes: Code | Flag, texts: Sequence[bytes], present: Flag | None) -> orjson.Fragment:
-        return self._placed([texts[code] for code in codes.tolist()], present)
+        found = [texts[code] for code in np.broadcast_to(codes, self._rows).tolist()]
+        return self.text(found if present is None else _nulled(found, present))
 
-    def _placed(self, texts: list[bytes], present: Flag | None) -> orjson.Fragment:
-        if present is not None:
-            every = zip(texts, np.broadcast_to(present, len(texts)).tolist(), strict=True)
-            texts = [text if there else NULL for text, there in every]
-        return self.text(texts) if len(texts) == self._rows else orjson.Fragment(texts[0])
+
+def _is_shared(column: NDArray[Any], present: Flag | None) -> bool:
+    """Whether all rows say the same."""
+    return column.size == 1 and (present is None or present.size == 1)
+
+
+def _nulled(texts: Sequence[bytes], present: Flag) -> list[bytes]:
+    every = zip(texts, np.broadcast_to(present, len(texts)).tolist(), strict=True)
+    return [text if there else NULL for text, there in every]
+
+
+@cache
+def _texts_of(names: Names) -> list[bytes]:
+    return [orjson.dumps(name) for name in names]
+
+
+@cache
+def _mark(place: int) -> orjson.Fragment:
+    return orjson.Fragment(b"%b%d%b" % (MARK, place, MARK))

@@ -73,8 +73,8 @@ class Asked:
         ]
 
 
-def read(model: OpModel, pointer: str) -> Asked:
-    """The term that `model` asks for; `pointer` is where it stands in the question.
+def read(model: OpModel, pointer: str, others: Sequence[OpModel] = ()) -> Asked:
+    """The term that `model` asks for; `pointer` is where it stands in the question. Its rows after the first are `others` of its shape.
 
     Raises `InvalidInput` with pointers into the question: what the op itself finds wrong, lists of different lengths (column-length).
     """
@@ -84,46 +84,46 @@ def read(model: OpModel, pointer: str) -> Asked:
     try:
         if lists:
             _check_lengths(lists)
-        term = stated(model).resolved()
+        term = stated(model, *others).resolved()
     except InvalidInput as error:
         raise placed(error, pointer, model) from error
     return Asked(term, model, pointer, next(iter(lists.values()), None))
 
 
-def stated(model: OpModel) -> Term:
-    """The term that `model` states, its defaults still to be filled."""
-    fields = KINDS[model.kind].fields()
-    return KINDS[model.kind](**{name: _value(value) for name, value in model.__dict__.items() if value is not None and name in fields})
+def stated(*models: OpModel) -> Term:
+    """The term that ops of one shape state, with a row for each, its defaults still to be filled."""
+    members = [model.__dict__ for model in models]
+    first, kind = members[0], KINDS[models[0].kind]
+    fields = kind.fields()
+    return kind(**{name: _held(value, name, members) for name, value in first.items() if value is not None and name in fields})
+
+
+def _held(first: Any, name: str, members: Sequence[Mapping[str, Any]]) -> Any:
+    """A member of a term, which is `first` in the first of its ops."""
+    if type(first) is int:
+        return column([each[name] for each in members])
+    if type(first) is dict:
+        return {index: _held(size, index, [each[name] for each in members]) for index, size in first.items()}
+    return _value(first)
 
 
 def shape(model: OpModel) -> Hashable:
-    """What an op says beside its numbers, and which members it leaves out; those that share it can be the rows of one column."""
+    """What an op says beside its numbers, and which members it leaves out; those that share it can be the rows of one column.
+
+    None for an op with lists: they are the rows of columns of their own.
+    """
     members = model.__dict__
-    return frozenset([(name, _beside_number(members[name])) for name in model.model_fields_set])
+    found = {name: int if type(value := members[name]) is int else _beside_number(value) for name in model.model_fields_set}
+    return None if list in found.values() else frozenset(found.items())
 
 
 def _beside_number(value: Any) -> Hashable:
     kind = type(value)
     if kind is dict:
-        return tuple([(name, type(each)) for name, each in value.items()])
-    if kind is list or isinstance(value, ScaleModel):
-        return repr(value)
-    return int if kind is int else value
-
-
-def in_rows(models: Sequence[OpModel]) -> Term:
-    """Ops of one shape as a term with a row for each. Raises `InvalidInput` where one of them is wrong."""
-    first, fields = models[0], KINDS[models[0].kind].fields()
-    members = {name: value for name, value in first.__dict__.items() if value is not None and name in fields}
-    return KINDS[first.kind](**{name: _rows(value, [each.__dict__[name] for each in models]) for name, value in members.items()}).resolved()
-
-
-def _rows(first: Any, values: Sequence[Any]) -> Any:
-    if type(first) is int:
-        return column(values)
-    if type(first) is dict:
-        return {name: column([each[name] for each in values]) for name in first}
-    return _value(first)
+        return list if list in map(type, value.values()) else tuple(value)
+    if kind is list:
+        return tuple(value) if _is_names(value) else list
+    return repr(value) if kind is ScaleModel else value
 
 
 def placed(error: InvalidInput, pointer: str, model: OpModel) -> InvalidInput:
@@ -143,14 +143,10 @@ def _placed(fault: Fault, pointer: str, model: OpModel) -> str:
 
 def _value(value: Any) -> Any:
     kind = type(value)
-    if kind is list and _is_names(value):
-        return tuple(value)
-    if kind is int or kind is list:
-        return column(value)
+    if kind is list:
+        return tuple(value) if _is_names(value) else column(value)
     if kind is str:
         return ALIASES.get(value, value)
-    if isinstance(value, dict):
-        return {name: column(each) for name, each in value.items()}
     return _scale(value) if isinstance(value, ScaleModel) else value
 
 

@@ -8,7 +8,6 @@ with one of several, they are asked in halves, and it in the end by itself.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 
 from ..catalogue import Catalogue
 from ..engine.arrays import ONE
@@ -23,7 +22,7 @@ from .cells import Flag
 from .evaluate import OneOp
 from .kernels import width_of
 from .row_texts import EachRow, Unlike
-from .terms import in_rows, lists_of, shape
+from .terms import shape
 
 Outcome = bytes | Exception
 """The text of an answer, or what is raised in its place."""
@@ -46,9 +45,10 @@ def _alike(question: Question) -> Hashable:
     op, options, chip = question.op, question.options, question.target.chip
     if op is None or question.target.mesh is not None or question.sharding is not None or question.measured_s is not None:
         return None
-    if options.explain or not isinstance(chip, str) or lists_of(op) or issubclass(KINDS[op.kind], Collective):
+    if options.explain or not isinstance(chip, str) or issubclass(KINDS[op.kind], Collective):
         return None
-    return chip, shape(op), options, frozenset(options.model_fields_set)
+    alike = shape(op)
+    return None if alike is None else (chip, alike, options, frozenset(options.model_fields_set))
 
 
 def _of_group(questions: Sequence[Question], catalogue: Catalogue) -> list[Outcome]:
@@ -90,9 +90,8 @@ def _in_rows(questions: Sequence[Question], catalogue: Catalogue) -> list[bytes]
 
 def _op(questions: Sequence[Question], catalogue: Catalogue) -> OneOp:
     """The first question, about the ops of all."""
-    models = [op for each in questions if (op := each.op) is not None]
-    first = evaluate.read_one(questions[0], models[0], catalogue)
-    return replace(first, asked=replace(first.asked, term=in_rows(models)))
+    first, *others = [op for each in questions if (op := each.op) is not None]
+    return evaluate.read_one(questions[0], first, catalogue, others)
 
 
 def _apart(term: Term) -> Iterator[Flag]:

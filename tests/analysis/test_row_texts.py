@@ -27,7 +27,8 @@ def document(columns: tuple[Any, ...], cells: Cells) -> dict[str, Any]:
         "words": 'between "marks"',
         "number": cells.number(numbers),
         "whole": [cells.whole(sizes), cells.whole(sizes, flags)],
-        "of all": cells.number(column(0.5)),
+        "of all": [cells.number(column(0.5)), cells.number(column(0.5), flags), cells.whole(column(7), flags == flags)],
+        "again": [cells.number(numbers), cells.whole(numbers)],
         "bound": {"name": cells.name(codes, BOUNDS), "of some": cells.name(codes, BOUNDS, flags)},
         "flag": cells.flag(flags),
     }
@@ -59,5 +60,7 @@ def test_what_is_said_of_some_rows_alone_parts_them() -> None:
 def test_a_number_that_is_not_finite_is_refused_where_it_is_present() -> None:
     cells, present = EachRow(2), np.array([True, False])
     assert cells.cut(orjson.dumps(cells.number(column([1.5, np.nan]), present))) == [b"1.5", b"null"]
-    with pytest.raises(Internal):
-        cells.number(column([1.5, np.nan]))
+    for write in (cells.number, cells.whole):
+        document = orjson.dumps(write(column([1.5, np.nan])))
+        with pytest.raises(Internal):
+            cells.cut(document)
