@@ -54,6 +54,8 @@ ROOT: Final = Path(__file__).parents[1]
 CONNECTIONS: Final = 32
 SINGLES: Final = 30
 PATIENCE_S: Final = 60
+ROOM: Final = 2**16
+"""Bytes that a connection of the client has room for until a reply is larger."""
 LEAST_SHARE: Final = 0.6  # of the rate of the no-op, that an evaluation should reach
 MOST_COST: Final = 1.0  # of 30 single requests, that a column of 10,000 rows should stay below
 UVICORN: Final[dict[str, Any]] = {
@@ -131,14 +133,15 @@ def serving(name: str) -> Iterator[Server]:
             process.wait()
 
 
-class Caller(asyncio.Protocol):
+class Caller(asyncio.BufferedProtocol):
     """One connection that asks again as soon as it is answered, while there is more to ask."""
 
     def __init__(self, request: bytes, more: Callable[[], bool], ended: asyncio.Future[None]) -> None:
         self._request = request
         self._more = more
         self._ended = ended
-        self._received = bytearray()
+        self._buffer = bytearray(ROOM)
+        self._filled = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -151,19 +154,30 @@ class Caller(asyncio.Protocol):
             self._transport.close()
             self._ended.set_result(None)
 
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        head = self._received.find(b"\r\n\r\n")
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return memoryview(self._buffer)[self._filled :]
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._filled += nbytes
+        head = self._buffer.find(b"\r\n\r\n", 0, self._filled)
         if head < 0:
             return
-        at = self._received.index(b"content-length: ") + len(b"content-length: ")
-        if len(self._received) < head + 4 + int(self._received[at : self._received.index(b"\r", at)]):
+        at = self._buffer.index(b"content-length: ", 0, head) + len(b"content-length: ")
+        size = head + 4 + int(self._buffer[at : self._buffer.index(b"\r", at)])
+        if self._filled < size:
+            self._enlarge(size)
             return
-        if not self._received.startswith(b"HTTP/1.1 200"):
-            self._ended.set_exception(RuntimeError(bytes(self._received).decode()))
+        if not self._buffer.startswith(b"HTTP/1.1 200"):
+            self._ended.set_exception(RuntimeError(bytes(self._buffer[: self._filled]).decode()))
             return
-        self._received.clear()
+        self._filled = 0
         self._ask()
+
+    def _enlarge(self, size: int) -> None:
+        if size > len(self._buffer):
+            enlarged = bytearray(size)
+            enlarged[: self._filled] = self._buffer[: self._filled]
+            self._buffer = enlarged
 
     def connection_lost(self, exc: Exception | None) -> None:
         if not self._ended.done():

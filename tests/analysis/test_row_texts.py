@@ -27,7 +27,7 @@ def document(columns: tuple[Any, ...], cells: Cells) -> dict[str, Any]:
         "words": 'between "marks"',
         "number": cells.number(numbers),
         "whole": [cells.whole(sizes), cells.whole(sizes, flags)],
-        "of all": [cells.number(column(0.5)), cells.number(column(0.5), flags), cells.whole(column(7), flags == flags)],
+        "of all": [cells.number(column(0.5)), cells.number(column(0.5), flags), cells.whole(column(7), flags | ~flags)],
         "again": [cells.number(numbers), cells.whole(numbers)],
         "bound": {"name": cells.name(codes, BOUNDS), "of some": cells.name(codes, BOUNDS, flags)},
         "flag": cells.flag(flags),

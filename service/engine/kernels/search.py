@@ -10,9 +10,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import ONE, TWO, ZERO, Real, any_of, constant, cut, power_of_two
+from ..arrays import ONE, TWO, Real, any_of, constant, cut, power_of_two
 from .gemm import GemmParameters, Streams, Work, apart, step_time, tile_feed, tile_math, work
 from .losses import NEVER, least, rivals
 from .physics import State, throttled
@@ -27,9 +26,9 @@ AHEAD = constant(1.5)
 SMALLEST = constant(1e-100)
 """Stands for a split that costs nothing [s]."""
 FOUR, LN_2 = constant(4.0), constant(np.log(2.0))
-PART = 1024
+PART = 2048
 """Rows that go through the search at once, so that their candidates stay in the cache of the processor."""
-MANY = 32
+MANY = 128
 """Rows from which on it pays to find out by bounds which candidates need not be timed."""
 
 
@@ -92,16 +91,15 @@ def _search(problem: Problem, rows: int, state: State) -> Found:
     product, silicon, p = wide = problem.repeated if rows == 1 else problem
     every, at = candidates(wide)
     parts, streams = apart(product, every, silicon, p, state, at=at)
-    has_room = fits(product, every, silicon)
-    times = np.where(has_room, streams.together(p), NEVER) if rows < MANY else _times_of_rivals(streams, has_room, p)
+    streams = streams._replace(sums=np.where(fits(product, every, silicon), streams.sums, NEVER))
+    times = streams.together(p) if rows < MANY else _times_of_rivals(streams, p)
     best = least(times if times.shape[-1] == rows else np.broadcast_to(times, (*times.shape[:-1], rows)))
     return Found(Tiling(*map(best.of, every)), Work(*map(best.of, (*parts, times))))
 
 
-def _times_of_rivals(streams: Streams, has_room: NDArray[np.bool_], p: GemmParameters) -> Real:
+def _times_of_rivals(streams: Streams, p: GemmParameters) -> Real:
     """Times of the candidates that may be the fastest, one of six or so [splits, shapes, rows]; the others are excluded by bounds."""
-    wait = np.where(has_room, ZERO, NEVER)
-    low, high = (each + wait for each in streams.between(p))
+    low, high = streams.between(p)
     reached = throttled(high.min(axis=(0, 1)), ONE, p.throttle)
     few = rivals(low, reached)
     rows = few.rows
