@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, TWO, Real, any_of, constant, cut, power_of_two
+from ..arrays import ONE, TWO, Part, Real, constant, cut, power_of_two
 from .gemm import GemmParameters, Streams, Work, apart, step_time, tile_feed, tile_math, work
 from .losses import NEVER, least, rivals
 from .physics import State, throttled
@@ -51,7 +51,7 @@ class Problem(NamedTuple):
         own = len(columns) - len(self.parameters)
         return Problem(Product(*blocks[:own]), self.silicon.spread, GemmParameters(*blocks[own:]))
 
-    def cut(self, part: slice) -> Problem:
+    def cut(self, part: Part) -> Problem:
         return Problem(self.product.cut(part), self.silicon.cut(part), GemmParameters(*(cut(each, part) for each in self.parameters)))
 
     def work(self, tiling: Tiling, state: State) -> Work:
@@ -124,10 +124,19 @@ def split_below(problem: Problem, at: Grid) -> Real:
     A/s² = R + S/(s·ln 2). More than fills one wave, or leaves the memory far behind the chip, does not help; tiles that fill a wave
     already are not split.
     """
+    cores = problem.silicon.cores / at.tiles
+    idle = (cores.max(axis=tuple(range(cores.ndim - 1))) > ONE).nonzero()[0]
+    if idle.size == cores.shape[-1]:
+        return _split_below(problem, at, cores)
+    found = np.ones_like(cores)
+    if idle.size:
+        found[..., idle] = _split_below(problem.cut(idle), at.cut(idle), cores[..., idle])
+    return found
+
+
+def _split_below(problem: Problem, at: Grid, cores: Real) -> Real:
+    """The same where some tiles do not fill a wave; `cores` are there for each of them."""
     product, silicon, p = problem
-    cores = silicon.cores / at.tiles
-    if not any_of(cores > ONE):
-        return np.ones_like(cores)
     a = np.maximum(tile_math(product, at, silicon) / p.math, tile_feed(at, silicon) / p.feed)
     a = np.maximum(a, at.depth * step_time(product, p))
     r4 = FOUR * (TWO * product.sums / (p.feed * silicon.clock * silicon.cores))

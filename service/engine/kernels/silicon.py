@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Real, any_of, column, cut
+from ..arrays import Part, Real, any_of, column, cut
 
 UNLIMITED: Mapping[str, float] = {
     "cores": 1.0,
@@ -81,7 +81,7 @@ class Silicon:
         """One chip as a block [splits, shapes, 1], beside which a tiling of one row needs no broadcasting."""
         return Silicon(**{field.name: getattr(self, field.name) * np.ones((*CANDIDATES, 1)) for field in dataclasses.fields(self)})
 
-    def cut(self, part: slice) -> Silicon:
+    def cut(self, part: Part) -> Silicon:
         """The rows of `part`; a column that all rows share stays as it is."""
         if self.rows == 1:
             return self

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import TWO, Real, constant, cut
+from ..arrays import TWO, Part, Real, constant, cut
 from .silicon import SUM_BYTES, Silicon
 
 STAGES = constant(2.0)
@@ -40,7 +40,7 @@ class Product:
     cast_bytes: Real
     """of an element of a before it is quantised on the way; 0 where it arrives as it is"""
 
-    def cut(self, part: slice) -> Product:
+    def cut(self, part: Part) -> Product:
         """The rows of `part`; a column that all rows share stays as it is."""
         return Product(*[cut(each, part) for each in self.columns])
 
@@ -112,6 +112,10 @@ class Grid(NamedTuple):
     @property
     def per_matrix(self) -> Real:
         return self.rows * self.cols
+
+    def cut(self, part: Part) -> Grid:
+        """The rows of `part`; what all rows share stays as it is."""
+        return Grid(*[each[..., part] if each.shape[-1] > 1 else each for each in self])
 
     def split(self, by: Real, product: Product, silicon: Silicon) -> Grid:
         """The same with each tile, a whole one so far, shared by so many cores."""

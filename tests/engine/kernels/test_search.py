@@ -44,6 +44,17 @@ def test_one_row_is_the_same_row_of_a_batch_bit_for_bit() -> None:
         assert [each.tobytes() for each in alone] == [np.broadcast_to(each, m.shape)[row : row + 1].tobytes() for each in many]
 
 
+@pytest.mark.parametrize("varied", [0, 1, 2])
+def test_a_row_of_which_other_rows_share_all_sizes_but_one_is_the_same_alone(varied: int) -> None:
+    """Also where few of the rows leave cores idle, whose splits alone are weighed."""
+    sizes = [column(300), column(4000), column(9000)]
+    sizes[varied] = drawn(200, seed=3)[varied]
+    batch = fastest(problem(*sizes), LOOP)
+    for row in range(0, 200, 7):
+        alone = fastest(problem(*[each[row : row + 1] if each.size > 1 else each for each in sizes]), LOOP)
+        assert [each.tobytes() for each in alone] == [np.broadcast_to(each, 200)[row : row + 1].tobytes() for each in batch]
+
+
 def tried(asked: Problem) -> tuple[float, ...]:
     """The tile of one row, each candidate tried by itself; the first of the fastest."""
     every, _ = candidates(asked)
