@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import roofline
-from .arrays import Code, Real, all_of, any_of, row, shared
+from .arrays import Code, Real, any_of, row, shared
 from .demand import NOTHING, Demand
 from .fabric import Fabric, Network, first
 from .formats import Storage
@@ -208,19 +208,17 @@ def _line(block: Real, over: Variants) -> Line:
 
 
 def _stairs(demand: Demand, storages: Mapping[str, Storage], over: Variants) -> list[Stair]:
-    """The stairs of scales along each probed dim, those of one width together."""
+    """The stairs of scales along each probed dim, those of one width together; of each row, whatever the widths of other rows are."""
     found: list[Stair] = []
     for dim, size, height in stairs(demand, storages):
         per_step = _line(dim, over).slope
-        width = np.where(per_step > 0, size / per_step, np.inf)
-        stair = Stair(width, np.where(per_step > 0, row(height, over.probes), 0.0))
-        if not any_of(np.isfinite(width)):
-            continue
-        same = next((at for at, each in enumerate(found) if all_of(each.width == width)), None)
-        if same is None:
-            found.append(stair)
-        else:
-            found[same] = Stair(width, found[same].height + stair.height)
+        width, rise = np.where(per_step > 0, size / per_step, np.inf), np.where(per_step > 0, row(height, over.probes), 0.0)
+        for at, each in enumerate(found):
+            is_same = each.width == width
+            found[at] = Stair(each.width, np.where(is_same, each.height + rise, each.height))
+            width, rise = np.where(is_same, np.inf, width), np.where(is_same, 0.0, rise)
+        if any_of(np.isfinite(width)):
+            found.append(Stair(width, rise))
     return found
 
 

@@ -21,15 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Real, any_of, constant
+from .arrays import ONE, ZERO, Real, any_of, constant
 
 PARALLEL = constant(1e-12)
 """Two lines whose slopes differ by less, relative to them, never meet; two values that differ by less are one."""
 
 ROUNDS = 256
 """Steps after which a climb up stairs of different widths is given up; three or four are usual."""
-
-ZERO = constant(0.0)
 
 NOWHERE = constant(np.nan)
 
@@ -82,23 +80,27 @@ def climbed(flops: Line, straight: Line, stairs: Sequence[Stair], ridge: Real) -
     """`crossing` where bytes climb in stairs beside a `straight` part: the first v at which operations take the time of bytes.
 
     The line on which the stairs stand crosses too early. Stairs of one width are then solved as above; of several, one is solved
-    while the others stay as high as they are at the v found so far, in turn, until none of them changes it. NaN where there is
-    no threshold, and where `ROUNDS` do not reach it: a value on the way would be too low.
+    while the others stay as high as they are at the v found so far, in turn, until none of them changes it; a row that has settled
+    stays as it is, whatever the others do. NaN where there is no threshold, and where `ROUNDS` do not reach it: a value on the way
+    would be too low.
     """
     floor = Line(straight.base, straight.slope + sum((each.height / each.width for each in stairs), start=ZERO))
     value = crossing(flops, floor, ridge)
     climbs = ~np.isnan(value) | (ridge * floor.base <= flops.base)
     climbs &= flops.slope > ridge * floor.slope * (1.0 + PARALLEL)
     value = np.where(climbs, np.fmax(value, FIRST), value)
+    stands = [np.isfinite(each.width) for each in stairs]
+    is_one = sum(stands, start=ZERO) == ONE
+    moves = climbs
     for _ in range(ROUNDS):
         before = value
         for at, stair in enumerate(stairs):
             beside = sum((each.at(value) for each in (*stairs[:at], *stairs[at + 1 :])), start=straight.base)
-            value = np.where(climbs, _on_one(stair, Line(beside, straight.slope), flops, ridge), value)
-        moves = climbs & (np.abs(value - before) > PARALLEL * before)
-        if len(stairs) == 1 or not any_of(moves):
+            value = np.where(moves & stands[at], _on_one(stair, Line(beside, straight.slope), flops, ridge), value)
+        moves = moves & ~is_one & (np.abs(value - before) > PARALLEL * before)
+        if not any_of(moves):
             break
-    is_known = (value > FIRST) & (value < UNREACHED) & ((len(stairs) == 1) | ~moves)
+    is_known = (value > FIRST) & (value < UNREACHED) & ~moves
     return np.where(is_known, value, np.nan)
 
 

@@ -214,6 +214,60 @@ def test_rows_on_different_stairs_settle_each_for_itself() -> None:
     assert np.array_equal(threshold(together, "m").exact, np.array(alone), equal_nan=True)
 
 
+CONVOLVED: dict[str, Any] = {"dtype": "mxfp8", "b_dtype": "mxfp4"}
+"""Formats whose scales climb along the input channels, in stairs as wide as the kernel is large, and beside it."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [
+        ("conv1d", {"batch": 96, "in_channels": 1064, "out_channels": 2**53 - 2, "length": (2**53 - 2, 100), "kernel": (1, 3)}),
+        ("conv2d", {"batch": 263, "in_channels": 3, "out_channels": 218428, "height": 278131, "width": 4502, "kernel_height": (1, 3)}),
+        (
+            "conv2d",
+            {"batch": 186, "in_channels": 261720, "out_channels": 749962, "height": 16565, "width": 401456, "kernel_height": (1, 5)},
+        ),
+    ],
+)
+def test_a_row_of_one_stair_is_the_same_beside_rows_of_two(kind: str, sizes: dict[str, Any]) -> None:
+    members = {**CONVOLVED, **sizes} if kind == "conv1d" else {"kernel_width": 1, "padding": 1, **CONVOLVED, **sizes}
+    columns = {name: list(value) for name, value in members.items() if isinstance(value, tuple)}
+    for chip in (machine({"fp8": 4.5e15}, 8e12), machine({"fp8": 1.979e15}, 3.35e12)):
+        together = threshold(ask(kind, chip, **{**members, **columns}), "in_channels").exact
+        for at in range(2):
+            alone = ask(kind, chip, **{**members, **{name: each[at] for name, each in columns.items()}})
+            assert threshold(alone, "in_channels").exact.tobytes() == together[at : at + 1].tobytes()
+
+
+FLIGHT = st.tuples(st.integers(1, 300), st.integers(1, 10**6))
+
+
+@settings(max_examples=200)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 10**9), st.lists(st.none() | FLIGHT, min_size=3, max_size=3), st.floats(1e-5, 2.0)), min_size=2, max_size=5
+    )
+)
+def test_a_climb_is_the_same_beside_climbs_of_other_stairs(rows: list[tuple[int, list[tuple[int, int] | None], float]]) -> None:
+    """Where a row has fewer stairs than others, there stand some of no height that are as wide as can be."""
+    bases, flights, above = zip(*rows, strict=True)
+    steep = [
+        1.0 + sum(height / width for width, height in filter(None, flight)) * (1.0 + more)
+        for flight, more in zip(flights, above, strict=True)
+    ]
+    padded = [[(math.inf, 0.0) if each is None else each for each in flight] for flight in flights]
+    stairs = [Stair(*map(column, zip(*each, strict=True))) for each in zip(*padded, strict=True)]
+    one = np.ones(1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        together = climbed(Line(0.0 * one, column(steep)), Line(column(bases), one), stairs, one)
+    for at, (base, flight, _) in enumerate(rows):
+        own = [Stair(column(width), column(height)) for width, height in filter(None, flight)]
+        if own:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                alone = climbed(Line(0.0 * one, column(steep[at])), Line(column(base), one), own, one)
+            assert alone.tobytes() == together[at : at + 1].tobytes()
+
+
 def test_a_threshold_beyond_all_dims_does_not_exist() -> None:
     """v = 2⁴⁰ + (1 − 2⁻²⁰)·v at 2⁶⁰, and dims end at 2⁵³."""
     flat = Line(column(0.0), column(1.0))
