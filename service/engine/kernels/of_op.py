@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..arrays import Real, product
+from ..arrays import Real, agreed, product
 from ..demand import Demand
 from ..ops.attention import Attention
 from ..ops.mla import ABSORBED, LatentAttention
@@ -34,7 +34,7 @@ def plain_product(demand: Demand, moved: Moved, peak: Real, cast_bytes: Real) ->
     """A demand that is a plain product; `cast_bytes` are those of an element of a before it is quantised on the way."""
     (gemm,), (a, b, out) = demand.gemms, (each.name for each in demand.operands)
     m, n, k, batch = gemm.m, gemm.n, gemm.k, gemm.batch
-    sizes = (moved[a] / (batch * m * k), moved[b] / (batch * k * n), moved[out] / (batch * m * n))
+    sizes = (agreed(moved[a] / (batch * m * k)), agreed(moved[b] / (batch * k * n)), agreed(moved[out] / (batch * m * n)))
     return Product(m, n, k, batch, *sizes, peak, cast_bytes)
 
 

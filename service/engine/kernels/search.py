@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import ONE, TWO, Part, Real, constant, cut, power_of_two
+from ..arrays import ONE, TWO, Part, Real, all_of, constant, cut, power_of_two
 from .gemm import GemmParameters, Streams, Work, apart, step_time, tile_feed, tile_math, work
 from .losses import NEVER, least, rivals
 from .physics import State, throttled
@@ -91,7 +91,9 @@ def _search(problem: Problem, rows: int, state: State) -> Found:
     product, silicon, p = wide = problem.repeated if rows == 1 else problem
     every, at = candidates(wide)
     parts, streams = apart(product, every, silicon, p, state, at=at)
-    streams = streams._replace(sums=np.where(fits(product, every, silicon), streams.sums, NEVER))
+    has_room = fits(product, every, silicon)
+    if not all_of(has_room):
+        streams = streams._replace(sums=np.where(has_room, streams.sums, NEVER))
     times = streams.together(p) if rows < MANY else _times_of_rivals(streams, p)
     best = least(times if times.shape[-1] == rows else np.broadcast_to(times, (*times.shape[:-1], rows)))
     return Found(Tiling(*map(best.of, every)), Work(*map(best.of, (*parts, times))))
