@@ -62,16 +62,16 @@ class EachRow(OneRow):
         self._numbers, self._wholes = Gathered(), Gathered()
 
     def number(self, column: Real, present: Flag | None = None) -> Any:
-        return super().number(column, present) if _is_shared(column, present) else self._gathered(self._numbers, column, present)
+        return self._gathered(self._numbers, column, present) if _differs(column, present) else super().number(column, present)
 
     def whole(self, column: Real, present: Flag | None = None) -> Any:
-        return super().whole(column, present) if _is_shared(column, present) else self._gathered(self._wholes, column, present)
+        return self._gathered(self._wholes, column, present) if _differs(column, present) else super().whole(column, present)
 
     def name(self, codes: Code, names: Names, present: Flag | None = None) -> Any:
-        return super().name(codes, names, present) if _is_shared(codes, present) else self._coded(codes, _texts_of(names), present)
+        return self._coded(codes, _texts_of(names), present) if _differs(codes, present) else super().name(codes, names, present)
 
     def flag(self, column: Flag, present: Flag | None = None) -> Any:
-        return super().flag(column, present) if _is_shared(column, present) else self._coded(column, FLAGS, present)
+        return self._coded(column, FLAGS, present) if _differs(column, present) else super().flag(column, present)
 
     def dim(self, column: Real, given: Any) -> Any:
         return self.whole(column)
@@ -107,11 +107,11 @@ class EachRow(OneRow):
         elif column.size < self._rows:
             column = np.broadcast_to(column, self._rows)
         place = gathered.places.get(id(column))
-        if place is not None:
-            return _mark(place)
-        gathered.places[id(column)] = len(self._texts)
-        gathered.columns.append(column)
-        return self.text(())
+        if place is None:
+            gathered.places[id(column)] = place = len(self._texts)
+            gathered.columns.append(column)
+            self._texts.append(())
+        return _mark(place)
 
     def _write(self) -> None:
         """Make text of what was gathered."""
@@ -120,22 +120,25 @@ class EachRow(OneRow):
             for at, place in enumerate(gathered.places.values()):
                 self._texts[place] = texts[at * self._rows : (at + 1) * self._rows]
         for place, present in self._absent:
-            self._texts[place] = _nulled(self._texts[place], present)
+            self._texts[place] = self._nulled(self._texts[place], present)
         self._numbers, self._wholes, self._absent = Gathered(), Gathered(), []
 
     def _coded(self, codes: Code | Flag, texts: Sequence[bytes], present: Flag | None) -> orjson.Fragment:
-        found = [texts[code] for code in np.broadcast_to(codes, self._rows).tolist()]
-        return self.text(found if present is None else _nulled(found, present))
+        found = [texts[code] for code in self._each(codes)]
+        return self.text(found if present is None else self._nulled(found, present))
+
+    def _nulled(self, texts: Sequence[bytes], present: Flag) -> list[bytes]:
+        return [text if there else NULL for text, there in zip(texts, self._each(present), strict=True)]
+
+    def _each(self, column: Code | Flag) -> list[Any]:
+        """What each row has of a column that all rows may share."""
+        listed: list[Any] = column.tolist()
+        return listed if len(listed) == self._rows else listed * self._rows
 
 
-def _is_shared(column: NDArray[Any], present: Flag | None) -> bool:
-    """Whether all rows say the same."""
-    return column.size == 1 and (present is None or present.size == 1)
-
-
-def _nulled(texts: Sequence[bytes], present: Flag) -> list[bytes]:
-    every = zip(texts, np.broadcast_to(present, len(texts)).tolist(), strict=True)
-    return [text if there else NULL for text, there in every]
+def _differs(column: NDArray[Any], present: Flag | None) -> bool:
+    """Whether rows may say something else than other rows."""
+    return column.size > 1 or (present is not None and present.size > 1)
 
 
 @cache

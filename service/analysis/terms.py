@@ -113,7 +113,10 @@ def shape(model: OpModel) -> Hashable:
     None for an op with lists: they are the rows of columns of their own.
     """
     members = model.__dict__
-    found = {name: int if type(value := members[name]) is int else _beside_number(value) for name in model.model_fields_set}
+    found = {
+        name: int if (kind := type(value := members[name])) is int else value if kind is str else _beside_number(value)
+        for name in model.model_fields_set
+    }
     return None if list in found.values() else frozenset(found.items())
 
 
