@@ -35,17 +35,18 @@ class Unlike(Exception):
 class Gathered:
     """Columns that become text together, each with its place: one by one they would take several times as long."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, whole: bool) -> None:
+        self._whole = whole
         self.places: dict[int, int] = {}
         """of each column, by its identity"""
         self.columns: list[Real] = []
 
-    def texts(self, *, whole: bool) -> list[bytes]:
+    def texts(self) -> list[bytes]:
         """The numbers of all columns, one column after another. Raises Internal for one that is not finite."""
         if not self.columns:
             return []
         numbers: NDArray[Any] = checked(np.concatenate(self.columns), None)
-        if whole:
+        if self._whole:
             numbers = exact(numbers)
         return canonical.text(numbers.tolist() if numbers.dtype == object else numbers)[1:-1].split(b",")
 
@@ -57,9 +58,13 @@ class EachRow(OneRow):
         self._rows = rows
         self._texts: list[Sequence[bytes]] = []
         """of each place; none where its column waits to be written"""
+        self._gather()
+
+    def _gather(self) -> None:
+        """Begin with columns that wait to be written."""
+        self._numbers, self._wholes = Gathered(whole=False), Gathered(whole=True)
         self._absent: list[tuple[int, Flag]] = []
         """places whose column some rows lack, and the rows that have it"""
-        self._numbers, self._wholes = Gathered(), Gathered()
 
     def number(self, column: Real, present: Flag | None = None) -> Any:
         return self._gathered(self._numbers, column, present) if _differs(column, present) else super().number(column, present)
@@ -116,12 +121,12 @@ class EachRow(OneRow):
     def _write(self) -> None:
         """Make text of what was gathered."""
         for gathered in (self._numbers, self._wholes):
-            texts = gathered.texts(whole=gathered is self._wholes)
+            texts = gathered.texts()
             for at, place in enumerate(gathered.places.values()):
                 self._texts[place] = texts[at * self._rows : (at + 1) * self._rows]
         for place, present in self._absent:
             self._texts[place] = self._nulled(self._texts[place], present)
-        self._numbers, self._wholes, self._absent = Gathered(), Gathered(), []
+        self._gather()
 
     def _coded(self, codes: Code | Flag, texts: Sequence[bytes], present: Flag | None) -> orjson.Fragment:
         found = [texts[code] for code in self._each(codes)]
@@ -142,8 +147,8 @@ def _differs(column: NDArray[Any], present: Flag | None) -> bool:
 
 
 @cache
-def _texts_of(names: Names) -> list[bytes]:
-    return [orjson.dumps(name) for name in names]
+def _texts_of(names: Names) -> tuple[bytes, ...]:
+    return tuple([orjson.dumps(name) for name in names])
 
 
 @cache

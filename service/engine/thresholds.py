@@ -90,7 +90,7 @@ def climbed(flops: Line, straight: Line, stairs: Sequence[Stair], ridge: Real) -
     climbs &= flops.slope > ridge * floor.slope * (1.0 + PARALLEL)
     value = np.where(climbs, np.fmax(value, FIRST), value)
     stands = [np.isfinite(each.width) for each in stairs]
-    is_one = sum(stands, start=ZERO) == ONE
+    is_one = sum(stands, start=ZERO) == ONE  # then solved at once
     moves = climbs
     for _ in range(ROUNDS):
         before = value
