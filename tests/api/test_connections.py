@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from service.catalogue import Catalogue
 from service.settings import Settings
 from service.storage import Database
 
+from ..operations.running import until
 from .conftest import served
 from .test_bodies import HEAD, PROBE, Connection, announced
 
@@ -201,12 +203,14 @@ def test_the_one_that_has_waited_longest_gives_way(port: int) -> None:
 
 
 def test_where_every_place_has_work_the_next_caller_is_refused(settings: Settings, catalogue: Catalogue, shared_database: Database) -> None:
-    """Work that takes long: each place a whole question of as many rows as one may have."""
-    rows = list(range(1, 100_001))
-    op = {"kind": "matmul", "m": rows, "k": 8192, "n": 28672, "dtype": "bf16"}
+    """Work that waits for a thread, while all of them are taken, until the caller has been refused."""
+    op = {"kind": "matmul", "m": list(range(1, 100_001)), "k": 8192, "n": 28672, "dtype": "bf16"}
     text = json.dumps({"op": op, "target": {"chip": "nvidia-h100-sxm"}}).encode()
     app = create_app(replace(settings, connections=2), catalogue=catalogue, database=shared_database)
+    service, release = app.state.service, threading.Event()
     with served(app) as port, ThreadPoolExecutor(2) as pool:
+        for _ in range(settings.compute_threads):
+            service.pools._compute._executor.submit(release.wait, 60)
 
         def ask() -> int:
             with closing(Connection(port)) as connection:
@@ -214,10 +218,13 @@ def test_where_every_place_has_work_the_next_caller_is_refused(settings: Setting
                 return connection.answer()[0]
 
         working = [pool.submit(ask) for _ in range(2)]
-        time.sleep(0.3)
-        with closing(Connection(port)) as late:
-            late.send(PROBE)
-            headers = refusal(late, 503, "overloaded")
+        try:
+            until(lambda: service.pools._compute._pieces == len(working), "both questions wait for a thread")
+            with closing(Connection(port)) as late:
+                late.send(PROBE)
+                headers = refusal(late, 503, "overloaded")
+        finally:
+            release.set()
         assert headers["retry-after"] == "1"
         assert [each.result() for each in working] == [200, 200]
         with closing(Connection(port)) as later:
